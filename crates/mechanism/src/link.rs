@@ -7,6 +7,7 @@
 //!
 //! [`crate::machines`] has the list of controllers.
 
+use crate::rate::LowPowerTimes;
 use crate::view::{Admission, HeadVerdict, QueueView, SegmentView};
 use crate::{ConfigError, Machine, plug_in};
 use auto_impl::auto_impl;
@@ -199,6 +200,26 @@ pub trait Controller: Machine<Event = LinkEvent, Action = LinkAction> + Debug + 
         false
     }
 
+    /// Returns true if the controller may stop its link: it then asks for rate 0, and the link holds packets until it asks
+    /// for another rate.
+    #[inline]
+    fn stops(&self) -> bool {
+        false
+    }
+
+    /// Returns true if the link may stop as far as this direction is concerned.
+    fn is_ready_to_stop(&self) -> bool {
+        false
+    }
+
+    /// Tells the controller of a coupled link if the other direction may stop. It may answer with actions.
+    fn on_other_direction(&mut self, _now: Instant, _is_ready: bool) {}
+
+    /// The times in each state up to `now`, for a controller that stops its link.
+    fn low_power(&self, _now: Instant) -> Option<LowPowerTimes> {
+        None
+    }
+
     /// The controller's estimates, if it makes any.
     fn estimates(&self) -> Estimates {
         Estimates::default()
@@ -220,6 +241,8 @@ pub trait Parameters: Clone + Debug + PartialEq + Serialize + DeserializeOwned +
     const CHANGES_RATE: bool = true;
     /// True if the controller reads segments and acknowledgements.
     const READS_SEGMENTS: bool = false;
+    /// True if the controller stops its link and lets it hold packets, as only the simulator can.
+    const STOPS: bool = false;
     /// True if arrivals show their segments. A controller that reads no acknowledgements may ask for them alone.
     const SEES_SEGMENTS: bool = Self::READS_SEGMENTS;
 

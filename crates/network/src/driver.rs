@@ -75,6 +75,8 @@ struct Duties {
     context: link::Context,
     in_service: InService,
     at_once: AtOnce,
+    /// True if the controller may ask for rate 0.
+    may_stop: bool,
 }
 
 impl Duties {
@@ -87,7 +89,9 @@ impl Duties {
         line: &mut impl Line,
     ) -> Result<(), Box<ConfigError>> {
         self.at_once.count(now)?;
-        self.context.check_rate("rate", rate)?;
+        if !(rate.is_zero() && self.may_stop) {
+            self.context.check_rate("rate", rate)?;
+        }
         if pause > LONGEST {
             return Err(Box::new(ConfigError::new("pause", pause, format!("at most {LONGEST}"))));
         }
@@ -102,7 +106,7 @@ impl<M: link::Controller> Driver<M> {
     #[must_use]
     pub fn new(machine: M, context: link::Context, in_service: InService) -> Self {
         let account = machine.reads_segments().then(Box::default);
-        let duties = Duties { context, in_service, at_once: AtOnce::default() };
+        let duties = Duties { context, in_service, at_once: AtOnce::default(), may_stop: machine.stops() };
         Self { machine, duties, account, has_failed: false }
     }
 
@@ -123,8 +127,12 @@ impl<M: link::Controller> Driver<M> {
         self.account.is_some()
     }
 
-    /// Sets the first timer.
+    /// Sets the first timer, and stops the line of a controller that begins so.
     pub fn start(&self, line: &mut impl Line) {
+        if self.duties.may_stop && self.machine.rate().is_zero() {
+            let (rate, pause, in_service) = (BitRate::default(), Duration::ZERO, self.duties.in_service);
+            line.change_rate(Instant::ZERO, RateChange { rate, pause, in_service });
+        }
         line.set_timer(self.machine.next_timeout().unwrap_or(Instant::NEVER));
     }
 
@@ -183,6 +191,26 @@ impl<M: link::Controller> Driver<M> {
             Some(window) if !is_acknowledgement => Err(Box::new(unasked(window))),
             window => Ok(window),
         }
+    }
+
+    /// Tells the controller of a coupled link if the other direction may stop. Performs the actions and sets the timer.
+    ///
+    /// # Errors
+    /// If the link cannot perform an action.
+    pub fn tell_of_other_direction(
+        &mut self,
+        now: Instant,
+        is_ready: bool,
+        line: &mut impl Line,
+    ) -> Result<(), ConfigError> {
+        self.machine.on_other_direction(now, is_ready);
+        while let Some(action) = self.machine.poll_action() {
+            if let Some((rate, pause)) = action.new_rate() {
+                self.duties.change_rate(now, rate, pause, line).map_err(|error| *error)?;
+            }
+        }
+        line.set_timer(self.machine.next_timeout().unwrap_or(Instant::NEVER));
+        Ok(())
     }
 
     /// Counts an acknowledgement with a reduced window.

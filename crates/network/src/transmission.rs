@@ -23,7 +23,7 @@ use netlull_units::{BitRate, Duration, Instant, Serialiser};
 /// A rate change requested by a controller.
 #[derive(Clone, Copy, Debug)]
 pub struct RateChange {
-    /// The new rate, above zero.
+    /// The new rate. At zero, which only an idle line takes, the line stops until the next change.
     pub rate: BitRate,
     /// The time without transmission.
     pub pause: Duration,
@@ -64,6 +64,8 @@ enum State {
     Suspended {
         left: Duration,
     },
+    /// The controller has stopped the line until its next change.
+    Stopped,
     /// The capacity is zero. `rest` is the rest of the packet in service, in bit nanoseconds.
     Halted {
         rest: u128,
@@ -142,6 +144,12 @@ impl Service {
         matches!(self.state, State::Sending { .. } | State::Suspended { .. } | State::Halted { .. })
     }
 
+    /// The time since the last bit, if the line is idle or stopped.
+    #[must_use]
+    pub fn quiet_for(&self, now: Instant) -> Option<Duration> {
+        matches!(self.state, State::Idle | State::Stopped).then(|| now.saturating_since(self.free_at))
+    }
+
     /// The length of the idle time, if the line is idle.
     #[must_use]
     pub fn idle_for(&self, now: Instant) -> Option<Duration> {
@@ -162,7 +170,7 @@ impl Service {
             State::Idle => now,
             State::Sending { .. } | State::Paused => self.until,
             State::Suspended { left } => self.until + left,
-            State::Halted { .. } => Instant::NEVER,
+            State::Stopped | State::Halted { .. } => Instant::NEVER,
         };
         let begins_next = move |size| {
             at += serialiser.next(size);
@@ -248,7 +256,7 @@ impl Service {
                 self.serialiser.idle();
                 Turn::Resumed(Next::Packet)
             }
-            State::Idle | State::Halted { .. } => Turn::Nothing,
+            State::Idle | State::Stopped | State::Halted { .. } => Turn::Nothing,
         }
     }
 
@@ -258,6 +266,11 @@ impl Service {
     pub fn change(&mut self, now: Instant, change: RateChange) -> Option<Duration> {
         let old = self.rate();
         let RateChange { rate, pause, in_service } = change;
+        if rate.is_zero() {
+            debug_assert!(matches!(self.state, State::Idle | State::Stopped), "only an idle line stops");
+            (self.state, self.until) = (State::Stopped, Instant::NEVER);
+            return Some(pause);
+        }
         self.serialiser.set_rate(rate);
         match (self.state, in_service) {
             (State::Sending { pause: due }, InService::FinishThenPause) if !(pause + due.span_at(now)).is_zero() => {
@@ -276,6 +289,10 @@ impl Service {
             }
             (State::Sending { .. } | State::Idle, _) if pause.is_zero() => Some(pause),
             (State::Sending { .. } | State::Idle, _) => {
+                (self.state, self.until) = (State::Paused, now + pause);
+                Some(pause)
+            }
+            (State::Stopped, _) => {
                 (self.state, self.until) = (State::Paused, now + pause);
                 Some(pause)
             }
@@ -298,7 +315,7 @@ impl Service {
         let rest = match self.state {
             State::Sending { .. } => self.serialiser.rest(self.until - now),
             State::Halted { rest } => rest,
-            State::Idle | State::Paused | State::Suspended { .. } => 0,
+            State::Idle | State::Stopped | State::Paused | State::Suspended { .. } => 0,
         };
         let serves = self.serves();
         if rate.is_zero() {

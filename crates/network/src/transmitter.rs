@@ -191,6 +191,12 @@ impl<P: QueuedPacket> Transmitter<P> {
         self.service.idle_for(now)
     }
 
+    /// The time since the last bit, if the line is idle, or stopped without a queue.
+    #[must_use]
+    pub fn quiet_for(&self, now: Instant) -> Option<Duration> {
+        if self.queue.is_empty() { self.service.quiet_for(now) } else { None }
+    }
+
     /// The length of a decided pause that follows the packet in service.
     #[must_use]
     pub fn pause_due(&self) -> Duration {

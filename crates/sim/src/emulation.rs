@@ -56,6 +56,14 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, ScenarioError> {
             return refuse(format!("link.{name}.controller"), format!("{message}; expected one of netlull's own"));
         }
     }
+    if let Some(link) = scenario.links.iter().find(|link| {
+        let control = link.control.as_ref();
+        control.is_some_and(|control| control.mechanism.stops())
+    }) {
+        let kind = link.control.as_ref().map_or("", |control| control.mechanism.name());
+        let message = format!("is \"{kind}\", which only the simulator has; expected a link that does not sleep");
+        return refuse(format!("link.{}.controller.kind", link.name), message);
+    }
     for StationSpec { node, mechanism, .. } in &scenario.stations {
         if let Some(station::Config::PlugIn(plug_in)) = mechanism
             && is_of_this_program(plug_in.0.table().as_ref())

@@ -3,7 +3,7 @@
 
 use super::{Context, Controller, Estimates, LinkAction, LinkEvent, NeededQueue, PLUG_INS, Parameters, PlugIn};
 use crate::gateway::{AwmConfig, AwmEarthConfig, CEarthConfig, GRouterConfig, Gateway};
-use crate::rate::{Earth, EarthConfig, Lull, LullConfig, PractRa, PractRaConfig};
+use crate::rate::{Earth, EarthConfig, LowPowerTimes, Lpi, LpiConfig, Lull, LullConfig, PractRa, PractRaConfig};
 use crate::{ConfigError, Machine, machine_of_kinds};
 use enum_dispatch::enum_dispatch;
 use netlull_document::{ClassTable, ModuleTable, ReadError};
@@ -21,6 +21,8 @@ pub struct Properties {
     pub changes_rate: bool,
     /// True if the controller reads segments and acknowledgements.
     pub reads_segments: bool,
+    /// True if the controller stops its link and lets it hold packets, as only the simulator can.
+    pub stops: bool,
 }
 
 /// Defines [`Config`], [`Running`] and the kinds from the list at the end of this file. The attribute of `Running` comes
@@ -64,11 +66,12 @@ macro_rules! link_controllers {
                 Properties {
                     changes_rate: <$config as Parameters>::CHANGES_RATE,
                     reads_segments: <$config as Parameters>::READS_SEGMENTS,
+                    stops: <$config as Parameters>::STOPS,
                 },
                 |fields| netlull_document::read::<$config>(fields).map(Config::$variant),
             ),)+)+ $(Kind::open::<$table>(
                 $plug_in,
-                Properties { changes_rate: true, reads_segments: true },
+                Properties { changes_rate: true, reads_segments: true, stops: false },
                 |fields| Config::plug_in($plug_in, fields),
             )),+];
 
@@ -108,6 +111,15 @@ macro_rules! link_controllers {
                 match self {
                     $($(Self::$variant(_) => <$config as Parameters>::SEES_SEGMENTS,)+)+
                     Self::PlugIn(plug_in) => plug_in.reads_segments(),
+                }
+            }
+
+            /// Returns true if the controller stops its link and lets it hold packets, as only the simulator can.
+            #[must_use]
+            pub fn stops(&self) -> bool {
+                match self {
+                    $($(Self::$variant(_) => <$config as Parameters>::STOPS,)+)+
+                    Self::PlugIn(_) => false,
                 }
             }
 
@@ -177,6 +189,7 @@ link_controllers! {
     "practra" => PractRa(PractRaConfig) -> PractRa(PractRa);
     "lull" => Lull(LullConfig) -> Lull(Box<Lull>);
     "earth" => Earth(EarthConfig) -> Earth(Earth);
+    "lpi" => Lpi(LpiConfig) -> Lpi(Lpi);
     "awm" => Awm(AwmConfig),
     "awm_earth" => AwmEarth(AwmEarthConfig),
     "c_earth" => CEarth(CEarthConfig),

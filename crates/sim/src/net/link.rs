@@ -484,6 +484,13 @@ impl Link {
         }
     }
 
+    /// Logs no changes of the rate.
+    pub(crate) fn keep_no_log(&mut self) {
+        if let Transmitter::Variable(variable) = &mut self.transmitter {
+            variable.keep_no_log();
+        }
+    }
+
     /// Restarts the energy meter of a link with a variable rate.
     pub fn restart_meter(&mut self, now: Instant) {
         if let Transmitter::Variable(variable) = &mut self.transmitter {

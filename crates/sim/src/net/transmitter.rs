@@ -86,6 +86,8 @@ pub struct VariableTransmitter {
     idle: IdleTime,
     log: Vec<RateLogEntry>,
     effective: Vec<EffectiveRate>,
+    /// True for a link with low-power idle, whose controller keeps the times: a log would have entries for each sleep.
+    keeps_no_log: bool,
 }
 
 // Forced inlines here, by `make counts`: without them and those of `requests`, `hosts`, `control` and `fixed`
@@ -109,6 +111,7 @@ impl VariableTransmitter {
                 sent_bytes: 0,
                 idle: IdleTime::default(),
             }],
+            keeps_no_log: false,
         }
     }
 
@@ -124,6 +127,11 @@ impl VariableTransmitter {
         &self.effective
     }
 
+    /// Logs no changes of the rate.
+    pub(super) fn keep_no_log(&mut self) {
+        self.keeps_no_log = true;
+    }
+
     /// Bytes fully transmitted.
     #[must_use]
     pub fn sent_bytes(&self) -> u64 {
@@ -136,10 +144,10 @@ impl VariableTransmitter {
         self.largest_packet
     }
 
-    /// The queue that a packet finds at `now`. A paused line is not idle.
+    /// The queue that a packet finds at `now`. A paused line is not idle, but one in low-power idle is.
     pub(super) fn queue_at(&self, now: Instant) -> QueueFound {
         QueueFound {
-            idle_ns: self.line.idle_for(now).map(Duration::as_nanos),
+            idle_ns: self.line.quiet_for(now).map(Duration::as_nanos),
             packets: self.line.waiting_packets(),
             bytes: self.line.waiting_bytes(),
         }
@@ -223,9 +231,13 @@ impl VariableTransmitter {
     pub(super) fn change_rate(&mut self, now: Instant, change: RateChange, schedule: &mut Schedule) {
         let RateChange { rate, pause, .. } = change;
         let before = self.line.next();
-        self.log.push(RateLogEntry { at: now, rate, pause, sent_bytes: self.sent_bytes });
-        if let Some(pause) = self.line.change_rate(now, change) {
-            self.went_over(now, pause);
+        if self.keeps_no_log {
+            self.line.change_rate(now, change);
+        } else {
+            self.log.push(RateLogEntry { at: now, rate, pause, sent_bytes: self.sent_bytes });
+            if let Some(pause) = self.line.change_rate(now, change) {
+                self.went_over(now, pause);
+            }
         }
         if self.line.next() != before {
             schedule.set(self.slot, self.line.next());

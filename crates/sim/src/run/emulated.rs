@@ -3,7 +3,7 @@
 
 use super::hosts::AgentCounters;
 use super::link_summary::LinkSummaries;
-use super::phases::{Census, Counts, PhaseEdges, Span, Whole, edges, phases};
+use super::phases::{Census, Counts, LowPower, PhaseEdges, Span, Whole, edges, phases};
 use super::rerouting::Rerouting;
 use super::stations;
 use super::summary::{FlowSummary, Summary, rates_of};
@@ -125,6 +125,7 @@ fn census(mark: &NetworkMark) -> Census {
         tcp: tcp.collect(),
         delivered: mark.flows.iter().map(|flow| flow.delivered_bytes).collect(),
         rate_changes: mark.links.iter().map(|link| link.rate_changes).collect(),
+        low_power: LowPower::new(),
     };
     let links = mark.links.iter().enumerate();
     let residencies = links.filter_map(|(index, link)| Some((index, residency(link.residency.as_ref()?))));

@@ -1,6 +1,6 @@
 //! The ledger for the run's verifier. It is collected separately from the summary.
 
-use super::phases::transition_power;
+use super::phases::{ledgers, low_power_residency, transition_power};
 use super::pool::Pool;
 use super::stations::Station;
 use super::world::World;
@@ -8,8 +8,9 @@ use crate::net::ids::{AgentId, FlowId, LinkId};
 use crate::net::link::LinkCounters;
 use crate::scenario::{AirSpec, FlowPath, Scenario, StationSpec, TransferSize};
 use crate::verify::ledger::{AgentLedger, Ledger, RequestsLedger, TcpLedger};
-use crate::verify::link::{LinkLedger, SharedAirLedger, VariableLedger};
+use crate::verify::link::{LinkLedger, LowPowerLedger, SharedAirLedger, VariableLedger};
 use crate::verify::station::{AirLedger, StationLedger};
+use netlull_power::Traffic;
 use netlull_units::Duration;
 use std::borrow::Cow;
 
@@ -120,6 +121,22 @@ fn variable_ledger<'a>(world: &'a World, scenario: &Scenario, index: usize) -> O
         in_service: spec.control.as_ref().map(|control| control.in_service),
         idle: variable.idle_time(world.net.now),
         pause_due: variable.line.pause_due(),
+        low_power: low_power_ledger(world, scenario, spec, index),
+    })
+}
+
+fn low_power_ledger(world: &World, scenario: &Scenario, spec: &LinkSpec, index: usize) -> Option<LowPowerLedger> {
+    let (config, control) = (spec.low_power()?, spec.control.as_ref()?);
+    let whole = *world.controllers.low_power(world.net.now).get(&index)?;
+    let measured = whole.since(&world.baseline.low_power.get(&index).copied().unwrap_or_default());
+    let residency = low_power_residency(&measured, spec.rate);
+    let ledgers = ledgers(scenario, spec, &residency, Traffic::default(), Some(&measured));
+    Some(LowPowerLedger {
+        whole,
+        measured,
+        transitions: config.transitions(control.link).ok()?,
+        shares: config.shares(),
+        reported: ledgers.iter().map(|[energy, _]| energy.total().as_f64()).collect(),
     })
 }
 

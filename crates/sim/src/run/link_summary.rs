@@ -2,6 +2,7 @@
 
 use super::phases::{EnergySummary, LinkPhase, Whole};
 use crate::scenario::Scenario;
+use netlull_mechanism::rate::LowPowerTimes;
 use netlull_network::gateway_summary::GatewaySummary;
 use netlull_network::outcome::ByName;
 use netlull_power::Residency;
@@ -101,6 +102,7 @@ impl LinkSummaries {
                 .lateness_bound()
                 .map(|_| Duration::from_nanos(counters.largest_lateness_ns).as_secs_f64()),
             residency: if self.has_residencies { residences(&span.residency(scenario, index)) } else { Vec::new() },
+            low_power: span.low_power(index).map(|times| LowPowerSummary::new(&times)),
             gateway: self.gateways.get(&index).copied(),
             energy: all.energy,
         }
@@ -177,10 +179,52 @@ pub struct LinkSummary {
     pub largest_lateness_s: Option<f64>,
     /// Time at each rate; empty for a capacity with more than `MOST_RATES` rates.
     pub residency: Vec<Residence>,
+    /// Low-power idle in the measured time; absent without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub low_power: Option<LowPowerSummary>,
     /// The gateway that controls TCP windows here; null without a gateway.
     pub gateway: Option<GatewaySummary>,
     /// Energy under each power model.
     pub energy: ByName<EnergySummary>,
+}
+
+/// The times of a link with low-power idle in its states.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct LowPowerSummary {
+    /// Time active: sending, or idle before sleep.
+    pub awake_s: f64,
+    /// Time in transitions to low power.
+    pub entering_s: f64,
+    /// Time in fast wake.
+    pub fast_s: f64,
+    /// Time asleep, without refreshes.
+    pub asleep_s: f64,
+    /// Time in refreshes.
+    pub refresh_s: f64,
+    /// Time waking.
+    pub waking_s: f64,
+    /// Number of times the link went to low power.
+    pub sleeps: u64,
+    /// Time in low power / measured time.
+    pub low_share: f64,
+}
+
+impl LowPowerSummary {
+    #[allow(clippy::cast_precision_loss)]
+    fn new(times: &LowPowerTimes) -> Self {
+        let seconds = |nanos| Duration::from_nanos(nanos).as_secs_f64();
+        let total = times.total_ns();
+        Self {
+            awake_s: seconds(times.awake_ns),
+            entering_s: seconds(times.entering_ns),
+            fast_s: seconds(times.fast_ns),
+            asleep_s: seconds(times.asleep_ns),
+            refresh_s: seconds(times.refresh_ns),
+            waking_s: seconds(times.waking_ns),
+            sleeps: times.sleeps,
+            low_share: if total == 0 { 0.0 } else { times.low_ns() as f64 / total as f64 },
+        }
+    }
 }
 
 /// The mean of the waits of `packets`, in seconds.

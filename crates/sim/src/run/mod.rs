@@ -344,6 +344,9 @@ fn links(scenario: &Scenario, order: &EventOrder, scheduled: &[LinkId]) -> Vec<L
         if spec.lateness_bound().is_some() {
             link.measure_lateness(spec.rate);
         }
+        if spec.low_power().is_some() {
+            link.keep_no_log();
+        }
     }
     for (station, spec) in StationId::all(scenario.stations.len()).zip(&scenario.stations) {
         let (down, up) = (LinkId::new(spec.down), LinkId::new(spec.up));

@@ -6,9 +6,10 @@ use super::transfers::{CompletionTimes, RequestPhase, Transfer, TransferSummary,
 use crate::net::ids::{AgentId, FlowId};
 use crate::net::link::LinkCounters;
 use crate::scenario::{LinkSpec, NamedPower, PhaseSpec, Scenario};
+use netlull_mechanism::rate::LowPowerTimes;
 use netlull_network::outcome::ByName;
-use netlull_power::{EnergyLedger, Residency, Traffic, TransitionPower, saving};
-use netlull_units::{Duration, Instant};
+use netlull_power::{EnergyLedger, PowerModel, RateTime, Residency, Traffic, TransitionPower, TransitionTime, saving};
+use netlull_units::{BitRate, Duration, Instant, Joules};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -21,6 +22,8 @@ pub(super) struct Counts {
     pub tcp: Vec<netlull_tcp::Counters>,
     pub delivered: Vec<u64>,
     pub rate_changes: Vec<u64>,
+    /// The times of the links with low-power idle.
+    pub low_power: LowPower,
 }
 
 impl Counts {
@@ -39,6 +42,9 @@ impl Counts {
 fn at<T: Copy + Default>(counters: &[T], index: usize) -> T {
     counters.get(index).copied().unwrap_or_default()
 }
+
+/// The times in each state of links with low-power idle, by their indices.
+pub(super) type LowPower = BTreeMap<usize, LowPowerTimes>;
 
 /// The time at each rate since the start of the measured time, for each link with a varying rate.
 pub(super) type Residencies = BTreeMap<usize, Residency>;
@@ -278,8 +284,17 @@ impl Span<'_> {
         (0..self.to.counters.links.len()).map(|index| self.counted(index).asleep_packets).sum()
     }
 
+    /// The times in each state, for a link with low-power idle.
+    pub fn low_power(&self, index: usize) -> Option<LowPowerTimes> {
+        let to = self.to.counters.low_power.get(&index)?;
+        Some(to.since(&self.from.counters.low_power.get(&index).copied().unwrap_or_default()))
+    }
+
     /// The time at each rate, and asleep. A link of fixed rate has its rate whenever it is awake.
     pub fn residency(&self, scenario: &Scenario, index: usize) -> Residency {
+        if let Some(times) = self.low_power(index) {
+            return low_power_residency(&times, scenario.links[index].rate);
+        }
         let awake = match (self.to.residencies.get(&index), self.from.residencies.get(&index)) {
             (Some(to), Some(from)) => to.since(from),
             (Some(to), None) => to.clone(),
@@ -295,7 +310,7 @@ impl Span<'_> {
     fn spent(&self, scenario: &Scenario, index: usize, residency: &Residency) -> Vec<[EnergyLedger; 2]> {
         let LinkCounters { delivered_bytes, delivered_packets, .. } = self.counted(index);
         let traffic = Traffic { bits: delivered_bytes * 8, packets: delivered_packets };
-        ledgers(scenario, index, residency, traffic)
+        ledgers(scenario, index, residency, traffic, self.low_power(index).as_ref())
     }
 
     /// The sum over all links.
@@ -303,7 +318,8 @@ impl Span<'_> {
         let (mut all, mut slept) = (vec![[EnergyLedger::default(); 2]; scenario.power.len()], false);
         for index in 0..scenario.links.len() {
             let residency = self.residency(scenario, index);
-            slept |= !residency.asleep().is_zero();
+            // Packets make no detour around low-power idle.
+            slept |= self.counted(index).asleep_ns > 0;
             for (sum, link) in all.iter_mut().zip(self.spent(scenario, index, &residency)) {
                 *sum = [sum[0] + link[0], sum[1] + link[1]];
             }
@@ -398,14 +414,46 @@ pub(super) fn ledgers(
     index: usize,
     residency: &Residency,
     traffic: Traffic,
+    low_power: Option<&LowPowerTimes>,
 ) -> Vec<[EnergyLedger; 2]> {
     let spec = &scenario.links[index];
     let reference = Residency::constant(spec.rate, residency.total());
     let under = |power: &NamedPower| {
         let model = power.of(index, spec).with_transition_power(transition_power(spec));
-        [residency, &reference].map(|residency| model.energy(residency, spec.rate, traffic))
+        let [mut energy, reference] =
+            [residency, &reference].map(|residency| model.energy(residency, spec.rate, traffic));
+        if let (Some(times), Some((asleep, fast))) = (low_power, spec.low_power_shares()) {
+            energy.asleep = energy.asleep + low_power_energy(&model, spec.rate, times, [asleep, fast]);
+        }
+        [energy, reference]
     };
     scenario.power.iter().map(under).collect()
+}
+
+/// The residency of a link with low-power idle: transitions at full power, then sleep.
+pub(super) fn low_power_residency(times: &LowPowerTimes, rate: BitRate) -> Residency {
+    let (time, stopped) = (Duration::from_nanos, BitRate::default());
+    let low = time(times.low_ns());
+    let entering = TransitionTime { old: rate, new: stopped, time: time(times.entering_ns) };
+    let waking = TransitionTime { old: stopped, new: rate, time: time(times.waking_ns) };
+    let transitions = [entering, waking].into_iter().filter(|part| !part.time.is_zero()).collect();
+    // `with_sleep` takes the sleep out of the time in service.
+    let service = RateTime { rate, time: time(times.awake_ns) + low };
+    Residency::from_parts(vec![service], transitions, 0).with_sleep(low)
+}
+
+/// The energy in low power above the model's power of a sleeping link: shares of the power that low-power idle can save.
+/// A refresh takes it in full.
+#[allow(clippy::cast_precision_loss)]
+fn low_power_energy(
+    model: &PowerModel,
+    rate: BitRate,
+    times: &LowPowerTimes,
+    [asleep, fast]: [f64; 2],
+) -> Joules {
+    let saved = model.power(rate, rate).as_f64() - model.sleep_power().as_f64();
+    let weighted = times.asleep_ns as f64 * asleep + times.fast_ns as f64 * fast + times.refresh_ns as f64;
+    Joules::new(saved * weighted / 1e9)
 }
 
 /// The energy of this time for the summary. `detoured` is true if the traffic would have taken other links without sleep.

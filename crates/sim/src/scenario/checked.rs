@@ -97,6 +97,7 @@ impl Scenario {
         }
         unique_names(&links, &flows)?;
         link::join_gateways(&wiring, &mut links)?;
+        link::join_directions(frame.duration, &mut links)?;
         let airs = link::airs(&document.air, frame.sleeps, &wiring, &mut links)?;
         if document.link.iter().any(|link| link.loss.is_some()) {
             let crossing = paths::crossing(&wiring, &routes, &flows);

@@ -6,7 +6,8 @@ use super::quantity::BufferSize;
 use super::queue::{self, Measure, QueueDocument};
 use crate::net::routing::Edge;
 use netlull_document::table_of_kind;
-use netlull_mechanism::link;
+use netlull_mechanism::rate::LpiConfig;
+use netlull_mechanism::{ConfigError, link};
 use netlull_network::loss::LossModel;
 use netlull_network::noise::NoiseModel;
 use netlull_network::plan::InService;
@@ -228,6 +229,20 @@ impl LinkSpec {
         control.mechanism.lateness_bound(control.link)
     }
 
+    /// The parameters of its low-power idle, if it has any.
+    #[must_use]
+    pub fn low_power(&self) -> Option<&LpiConfig> {
+        match &self.control.as_ref()?.mechanism {
+            link::Config::Lpi(config) => Some(config),
+            _ => None,
+        }
+    }
+
+    /// The power asleep and in fast wake as shares of the active power, with low-power idle.
+    pub(crate) fn low_power_shares(&self) -> Option<(f64, f64)> {
+        self.low_power().map(LpiConfig::shares)
+    }
+
     /// The initial rate.
     #[must_use]
     pub fn first_rate(&self) -> BitRate {
@@ -249,6 +264,8 @@ pub struct ControlSpec {
     pub link: link::Context,
     /// The index of the link with a gateway's acknowledgements.
     pub acknowledgements: Option<usize>,
+    /// The index of the other direction, if both sleep and wake together.
+    pub coupled_with: Option<usize>,
     /// Treatment of the packet in service when the rate changes.
     pub in_service: InService,
     /// Power charged during a transition.
@@ -384,6 +401,7 @@ pub(super) fn control(
         mechanism: document.mechanism.clone(),
         link,
         acknowledgements: None,
+        coupled_with: None,
         in_service: options.in_service,
         transition_power: options.transition_power,
     })
@@ -419,6 +437,39 @@ pub(super) fn join_gateways(wiring: &[Wire<'_>], links: &mut [LinkSpec]) -> Resu
         }
         if let Some(control) = &mut links[index].control {
             control.acknowledgements = Some(found);
+        }
+    }
+    Ok(())
+}
+
+/// Checks links with low-power idle: the hysteresis against the run, and the two directions of a coupled link.
+pub(super) fn join_directions(duration: Duration, links: &mut [LinkSpec]) -> Result<()> {
+    for index in 0..links.len() {
+        let spec = &links[index];
+        let (Some(config), Some(control)) = (spec.low_power(), &spec.control) else { continue };
+        let field = format!("link.{}.controller", spec.name);
+        let told = |error: ConfigError| refused(&field, &error);
+        let hysteresis = config.hysteresis(control.link).map_err(told)?;
+        if hysteresis >= duration {
+            let message = format!("is {hysteresis}; expected less than the duration, {duration}");
+            return refuse(format!("{field}.hysteresis"), message);
+        }
+        if !config.is_coupled() {
+            continue;
+        }
+        let reverse = links.iter().position(|other| (other.from, other.to) == (spec.to, spec.from));
+        let other = reverse.and_then(|reverse| links[reverse].low_power().filter(|other| other.is_coupled()));
+        let (Some(reverse), Some(other)) = (reverse, other) else {
+            let message = "is true, but the reverse link has no coupled controller of kind \"lpi\"";
+            let expected = "one there, or coupled = false on a link whose directions sleep alone";
+            return refuse(format!("{field}.coupled"), format!("{message}; expected {expected}"));
+        };
+        if let Some((name, own, there)) = config.differs_from(other, control.link).map_err(told)? {
+            let message = format!("is {own}, but {there} on the reverse link \"{}\"", links[reverse].name);
+            return refuse(format!("{field}.{name}"), format!("{message}; expected the same in coupled directions"));
+        }
+        if let Some(control) = &mut links[index].control {
+            control.coupled_with = Some(reverse);
         }
     }
     Ok(())

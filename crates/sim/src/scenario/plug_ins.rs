@@ -76,6 +76,7 @@ impl Scenario {
             mechanism: link::Config::PlugIn(plug_in),
             link: context,
             in_service: InService::default(),
+            coupled_with: None,
             transition_power: TransitionPower::default(),
         };
         Ok((index, control))

@@ -4,6 +4,7 @@ use super::Findings;
 use super::ledger::Ledger;
 use crate::net::link::LinkCounters;
 use crate::net::transmitter::{EffectiveRate, IdleTime, InService, RateLogEntry};
+use netlull_mechanism::rate::LowPowerTimes;
 use netlull_network::queue::Buffer;
 use netlull_power::{PowerModel, Residency, Traffic, TransitionPower};
 use netlull_units::{BitRate, Duration, Instant};
@@ -66,6 +67,23 @@ pub struct VariableLedger<'a> {
     pub idle: IdleTime,
     /// A decided pause that has not begun.
     pub pause_due: Duration,
+    /// The ledger of low-power idle, for a link that has it. Such a link logs no changes.
+    pub low_power: Option<LowPowerLedger>,
+}
+
+/// The ledger of a link with low-power idle.
+#[derive(Clone, Debug)]
+pub struct LowPowerLedger {
+    /// The times in each state since the start.
+    pub whole: LowPowerTimes,
+    /// The same in the measured time.
+    pub measured: LowPowerTimes,
+    /// The times of the transitions: to the first mode, from fast wake to sleep, from sleep, from fast wake.
+    pub transitions: [Duration; 4],
+    /// The power asleep and in fast wake as shares of the power that low-power idle can save.
+    pub shares: (f64, f64),
+    /// The reported energy in the measured time without traffic, in joules, for each power model.
+    pub reported: Vec<f64>,
 }
 
 impl VariableLedger<'_> {
@@ -84,6 +102,10 @@ pub(super) fn check(findings: &mut Findings, link: &LinkLedger<'_>, counters: &L
     no_packet_is_too_late(findings, link, counters);
     match &link.variable {
         None => fixed_rate_holds(findings, link, counters, ledger.end),
+        Some(variable) if let Some(low) = &variable.low_power => {
+            low_power_holds(findings, link, variable, low, ledger);
+            low_power_energy_holds(findings, link, low, ledger);
+        }
         Some(variable) => {
             varying_rate_holds(findings, link, variable, ledger.end);
             if variable.in_service.is_none() {
@@ -239,6 +261,77 @@ fn every_change_is_carried_out(findings: &mut Findings, link: &LinkLedger<'_>, v
     findings.check(wanted == has || !variable.pause_due.is_zero(), &link.name, || {
         format!("its last change was to {wanted}, but it runs at {has}")
     });
+}
+
+/// Checks the times of low-power idle: the controller's against those that the line's meter has seen, each transition at
+/// its own length, and bytes <= rate x time awake.
+fn low_power_holds(
+    findings: &mut Findings,
+    link: &LinkLedger<'_>,
+    variable: &VariableLedger<'_>,
+    low: &LowPowerLedger,
+    ledger: &Ledger<'_>,
+) {
+    let LowPowerLedger { whole, measured, transitions: [sleep, deepen, wake, fast_wake], .. } = low;
+    let sum = |stopped: bool| {
+        let parts = variable.residency.in_service().iter().filter(|part| part.rate.is_zero() == stopped);
+        parts.map(|part| part.time.as_nanos()).sum::<u64>()
+    };
+    let pauses = |entering: bool| {
+        let parts = variable.residency.in_transition().iter().filter(|part| part.new.is_zero() == entering);
+        parts.map(|part| part.time.as_nanos()).sum::<u64>()
+    };
+    let metered = [sum(false), pauses(true), sum(true), pauses(false)];
+    let told = [measured.awake_ns, measured.entering_ns, measured.low_ns(), measured.waking_ns];
+    findings.check(told == metered, &link.name, || {
+        format!("its low-power idle reports {told:?} ns awake, entering, low and waking; its line was so for {metered:?}")
+    });
+    let end = ledger.end.as_nanos();
+    findings.check(whole.total_ns() == end, &link.name, || {
+        format!("its states of low-power idle last {} ns; the run lasts {end}", whole.total_ns())
+    });
+    // The last transition may be unfinished.
+    let cost = |each: [(u64, &Duration); 2]| each.iter().map(|(count, time)| count * time.as_nanos()).sum::<u64>();
+    let entering = cost([(whole.sleeps, sleep), (whole.deepenings, deepen)]);
+    let waking = cost([(whole.wakes, wake), (whole.fast_wakes, fast_wake)]);
+    for (cost, time, longest) in [
+        (entering, whole.entering_ns, sleep.max(deepen)),
+        (waking, whole.waking_ns, wake.max(fast_wake)),
+    ] {
+        findings.check(time <= cost && cost - time <= longest.as_nanos(), &link.name, || {
+            format!("its transitions take {cost} ns, but it spent {time} ns in them")
+        });
+    }
+    let woken = whole.wakes + whole.fast_wakes;
+    findings.check(woken == whole.sleeps || woken == whole.sleeps + 1, &link.name, || {
+        format!("it woke {woken} times, but fell asleep {} times", whole.sleeps)
+    });
+    // A nanosecond for each time awake, because departures are rounded down.
+    let most = u128::from(link.max_rate.as_bps()) * u128::from(whole.awake_ns + woken + 1);
+    findings.check(u128::from(variable.sent_bytes) * BIT_NANOS_PER_BYTE <= most, &link.name, || {
+        format!("sent {} bytes in {} ns awake, more than {} carries", variable.sent_bytes, whole.awake_ns, link.max_rate)
+    });
+}
+
+/// Checks the energy of low-power idle: full power awake, in transitions and in refreshes; a share of the power that the
+/// link can save in low power.
+#[allow(clippy::cast_precision_loss)]
+fn low_power_energy_holds(
+    findings: &mut Findings,
+    link: &LinkLedger<'_>,
+    low: &LowPowerLedger,
+    ledger: &Ledger<'_>,
+) {
+    let LowPowerLedger { measured, shares: (asleep, fast), .. } = low;
+    let full = measured.awake_ns + measured.entering_ns + measured.waking_ns + measured.refresh_ns;
+    for (model, reported) in ledger.power.iter().zip(&low.reported) {
+        let (on, off) = (model.power(link.max_rate, link.max_rate).as_f64(), model.sleep_power().as_f64());
+        let in_mode = |share: f64, nanos: u64| (off + share * (on - off)) * nanos as f64;
+        let joules = (on * full as f64 + in_mode(*asleep, measured.asleep_ns) + in_mode(*fast, measured.fast_ns)) / 1e9;
+        findings.check((reported - joules).abs() <= 1e-9 * joules.abs().max(1e-12), &link.name, || {
+            format!("energy is {reported} J, but its times in low-power idle give {joules} J")
+        });
+    }
 }
 
 /// An interval of constant power.

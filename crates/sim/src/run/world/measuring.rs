@@ -57,6 +57,7 @@ impl World {
             tcp: hosts.endpoints.iter().map(|endpoint| *endpoint.counters()).collect(),
             delivered: hosts.flows().map(|flow| self.delivered(flow)).collect(),
             rate_changes: net.links.iter().map(changes).collect(),
+            low_power: self.controllers.low_power(net.now),
         }
     }
 

@@ -1,0 +1,345 @@
+//! Low-power idle of Energy Efficient Ethernet (IEEE 802.3az, 802.3bj): a link that sleeps between packets and holds
+//! packets until it is awake.
+//!
+//! ```text
+//!            idle for the hysteresis        T_s, 1st frame held, then a threshold
+//!   Awake ──────────────────────────► Low ────────────────────────────────────────► Waking
+//!     ▲     (coupled: both directions)  │ deep_after: fast wake ──► deep sleep         │ T_w
+//!     └─────────────────────────────────┴──────────────────────────────────────────────┘
+//! ```
+//!
+//! `Low` begins with the transition of T_s. A frame that arrives then waits for the rest of T_s and for T_w.
+
+mod config;
+mod phy;
+#[cfg(test)]
+mod tests;
+
+use crate::link::{self, LinkAction, LinkEvent};
+use crate::view::Admission;
+use crate::{ConfigError, Machine};
+use config::{Coalescing, Mode, Timing};
+use netlull_units::{BitRate, Bytes, Duration, Instant};
+use serde::Serialize;
+
+pub use config::LpiConfig;
+pub use phy::{LpiDevice, Phy};
+
+/// The times of a link with low-power idle in each of its states, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct LowPowerTimes {
+    /// Active: sending, or idle before it goes to sleep.
+    pub awake_ns: u64,
+    /// In transitions to low power.
+    pub entering_ns: u64,
+    /// In fast wake, the first of two modes.
+    pub fast_ns: u64,
+    /// Asleep, without refreshes.
+    pub asleep_ns: u64,
+    /// In refreshes during sleep.
+    pub refresh_ns: u64,
+    /// Waking.
+    pub waking_ns: u64,
+    /// Transitions to low power from the active state.
+    pub sleeps: u64,
+    /// Transitions from fast wake to deep sleep.
+    pub deepenings: u64,
+    /// Transitions back from fast wake.
+    pub fast_wakes: u64,
+    /// Transitions back from sleep.
+    pub wakes: u64,
+}
+
+impl LowPowerTimes {
+    /// The part after `earlier`, previous times of the same link.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            awake_ns: self.awake_ns - earlier.awake_ns,
+            entering_ns: self.entering_ns - earlier.entering_ns,
+            fast_ns: self.fast_ns - earlier.fast_ns,
+            asleep_ns: self.asleep_ns - earlier.asleep_ns,
+            refresh_ns: self.refresh_ns - earlier.refresh_ns,
+            waking_ns: self.waking_ns - earlier.waking_ns,
+            sleeps: self.sleeps - earlier.sleeps,
+            deepenings: self.deepenings - earlier.deepenings,
+            fast_wakes: self.fast_wakes - earlier.fast_wakes,
+            wakes: self.wakes - earlier.wakes,
+        }
+    }
+
+    /// The time in low power, refreshes included, without transitions.
+    #[must_use]
+    pub const fn low_ns(&self) -> u64 {
+        self.fast_ns + self.asleep_ns + self.refresh_ns
+    }
+
+    /// The time in all states.
+    #[must_use]
+    pub const fn total_ns(&self) -> u64 {
+        self.awake_ns + self.entering_ns + self.low_ns() + self.waking_ns
+    }
+}
+
+/// The state of the link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Active since `from`. `sleeps_at` is the end of the hysteresis of an idle link.
+    Awake { from: Instant, sleeps_at: Option<Instant> },
+    /// In low power since `from`, with a transition until `until`.
+    Low { mode: Mode, from: Instant, until: Instant },
+    /// Waking from `from` to `until`.
+    Waking { from: Instant, until: Instant },
+}
+
+/// The frames held in low power.
+#[derive(Clone, Copy, Debug, Default)]
+struct Held {
+    frames: u64,
+    /// The time from which the link may wake, once it is known.
+    wakes_at: Option<Instant>,
+}
+
+/// The controller of a link with low-power idle.
+#[derive(Clone, Debug)]
+pub struct Lpi {
+    timing: Timing,
+    rate: BitRate,
+    state: State,
+    held: Held,
+    /// The time at which fast wake becomes deep sleep, if no frame is held.
+    deepens_at: Option<Instant>,
+    /// True if this direction has been idle for its hysteresis.
+    is_ready: bool,
+    /// The same of the other direction; always true for a direction of its own.
+    other_is_ready: bool,
+    /// The times of the states before the present one.
+    past: LowPowerTimes,
+    action: Option<LinkAction>,
+}
+
+impl Lpi {
+    fn new(timing: Timing, rate: BitRate, start: Instant) -> Self {
+        Self {
+            timing,
+            rate,
+            state: State::Low { mode: Mode::Deep, from: start, until: start },
+            held: Held::default(),
+            deepens_at: None,
+            is_ready: true,
+            other_is_ready: true,
+            past: LowPowerTimes::default(),
+            action: None,
+        }
+    }
+
+    /// Adds the part of the present state up to `now`.
+    fn add_state(&self, times: &mut LowPowerTimes, now: Instant) {
+        match self.state {
+            State::Awake { from, .. } => times.awake_ns += now.saturating_since(from).as_nanos(),
+            State::Low { mode, from, until } => {
+                times.entering_ns += until.min(now).saturating_since(from).as_nanos();
+                let low = now.saturating_since(until).as_nanos();
+                let refresh = if mode == Mode::Deep { self.timing.refresh_in(low) } else { 0 };
+                times.refresh_ns += refresh;
+                *if mode == Mode::Fast { &mut times.fast_ns } else { &mut times.asleep_ns } += low - refresh;
+            }
+            State::Waking { from, until } => {
+                times.waking_ns += until.min(now).saturating_since(from).as_nanos();
+                times.awake_ns += now.saturating_since(until).as_nanos();
+            }
+        }
+    }
+
+    /// Ends the present state at `now`.
+    fn go(&mut self, now: Instant, state: State) {
+        let mut past = self.past;
+        self.add_state(&mut past, now);
+        (self.past, self.state) = (past, state);
+    }
+
+    /// Active: `is_empty` says if the link has no packet.
+    fn attend(&mut self, now: Instant, is_empty: bool, is_timeout: bool) {
+        let State::Awake { sleeps_at, .. } = &mut self.state else { return };
+        if !is_empty {
+            *sleeps_at = None;
+            self.is_ready = false;
+            return;
+        }
+        // With a hysteresis of zero the timeout follows at once, after all arrivals of this instant.
+        let at = *sleeps_at.get_or_insert(now + self.timing.hysteresis);
+        self.is_ready |= is_timeout && now >= at;
+        self.sleep_if_both_are_ready(now);
+    }
+
+    fn sleep_if_both_are_ready(&mut self, now: Instant) {
+        if self.is_ready && self.other_is_ready && matches!(self.state, State::Awake { .. }) {
+            self.past.sleeps += 1;
+            self.held = Held::default();
+            let mode = self.timing.first_mode();
+            self.enter(now, mode, self.timing.entry(mode));
+            self.deepens_at = self.timing.deepens_after().filter(|_| mode == Mode::Fast).map(|after| {
+                let State::Low { until, .. } = self.state else { return now };
+                until + after
+            });
+        }
+    }
+
+    fn enter(&mut self, now: Instant, mode: Mode, pause: Duration) {
+        self.go(now, State::Low { mode, from: now, until: now + pause });
+        self.action = Some(LinkAction::SetRate { rate: BitRate::default(), pause });
+    }
+
+    /// In low power: holds an arrival, and wakes if it is time.
+    fn hold(&mut self, now: Instant, event: &LinkEvent, waiting: Bytes) {
+        if let LinkEvent::Arrival { admission, .. } = event {
+            if admission.is_accepted() {
+                self.held.frames += 1;
+                self.deepens_at = None;
+                let at = self.timing.coalescing.wakes_at(now, self.held.frames, waiting);
+                self.held.wakes_at = earlier(self.held.wakes_at, at);
+            } else if *admission == Admission::Dropped {
+                // Nothing more fits into the buffer.
+                self.held.wakes_at = earlier(self.held.wakes_at, Some(now));
+            }
+        }
+        let State::Low { until, .. } = self.state else { return };
+        if self.held.wakes_at.is_some_and(|at| now >= at.max(until)) {
+            self.wake(now);
+        } else if self.deepens_at.is_some_and(|at| now >= at) {
+            self.deepens_at = None;
+            self.past.deepenings += 1;
+            self.enter(now, Mode::Deep, self.timing.deepening());
+        }
+    }
+
+    fn wake(&mut self, now: Instant) {
+        let State::Low { mode, .. } = self.state else { return };
+        *if mode == Mode::Fast { &mut self.past.fast_wakes } else { &mut self.past.wakes } += 1;
+        let pause = self.timing.wake(mode);
+        self.go(now, State::Waking { from: now, until: now + pause });
+        (self.is_ready, self.deepens_at) = (false, None);
+        self.action = Some(LinkAction::SetRate { rate: self.rate, pause });
+    }
+}
+
+/// The earlier of two instants, if both are known.
+fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
+    one.into_iter().chain(other).min()
+}
+
+impl Coalescing {
+    /// The time at which held frames wake the link, as far as it is known at the arrival of the last of them.
+    fn wakes_at(&self, now: Instant, frames: u64, bytes: Bytes) -> Option<Instant> {
+        let is_reached = self.frames.is_some_and(|most| frames >= most) || self.bytes.is_some_and(|most| bytes >= most);
+        if is_reached || *self == Self::default() {
+            return Some(now);
+        }
+        self.time.map(|time| now + time)
+    }
+}
+
+impl Machine for Lpi {
+    type Event = LinkEvent;
+    type Action = LinkAction;
+
+    fn handle(&mut self, now: Instant, event: LinkEvent) {
+        let Some(queue) = event.queue() else { return };
+        if let State::Waking { until, .. } = self.state
+            && now >= until
+        {
+            self.go(until, State::Awake { from: until, sleeps_at: None });
+        }
+        match self.state {
+            State::Awake { .. } => {
+                let is_empty = queue.waiting + queue.in_service == Bytes::ZERO;
+                self.attend(now, is_empty, matches!(event, LinkEvent::Timeout { .. }));
+            }
+            State::Low { .. } => self.hold(now, &event, queue.waiting),
+            State::Waking { .. } => {
+                let is_held = matches!(event, LinkEvent::Arrival { admission, .. } if admission.is_accepted());
+                self.held.frames += u64::from(is_held);
+            }
+        }
+    }
+
+    fn poll_action(&mut self) -> Option<LinkAction> {
+        self.action.take()
+    }
+
+    fn next_timeout(&self) -> Option<Instant> {
+        match self.state {
+            State::Awake { sleeps_at, .. } => sleeps_at.filter(|_| !self.is_ready),
+            State::Low { until, .. } => self.held.wakes_at.map(|at| at.max(until)).or(self.deepens_at),
+            // Departures follow if a frame is held. Otherwise the hysteresis begins at the end of the waking.
+            State::Waking { until, .. } => (self.held.frames == 0).then_some(until),
+        }
+    }
+}
+
+impl link::Controller for Lpi {
+    fn rate(&self) -> BitRate {
+        if matches!(self.state, State::Low { .. }) { BitRate::default() } else { self.rate }
+    }
+
+    fn changes(&self) -> u64 {
+        self.past.sleeps + self.past.wakes + self.past.fast_wakes
+    }
+
+    fn stops(&self) -> bool {
+        true
+    }
+
+    fn is_ready_to_stop(&self) -> bool {
+        self.is_ready
+    }
+
+    fn on_other_direction(&mut self, now: Instant, is_ready: bool) {
+        self.other_is_ready = is_ready;
+        match self.state {
+            State::Low { .. } if !is_ready => self.wake(now),
+            _ => self.sleep_if_both_are_ready(now),
+        }
+    }
+
+    fn low_power(&self, now: Instant) -> Option<LowPowerTimes> {
+        let mut times = self.past;
+        self.add_state(&mut times, now);
+        Some(times)
+    }
+}
+
+impl link::Parameters for LpiConfig {
+    type Machine = Lpi;
+    const CHANGES_RATE: bool = false;
+    const STOPS: bool = true;
+
+    fn build(&self, link: link::Context, start: Instant) -> Result<Lpi, ConfigError> {
+        Ok(Lpi::new(self.timing(link)?, link.rate, start))
+    }
+
+    fn lowest_rate(&self) -> Option<(&'static str, BitRate)> {
+        None
+    }
+
+    fn initial_rate(&self) -> Option<BitRate> {
+        None
+    }
+
+    fn lateness_bound(&self, link: link::Context) -> Option<Duration> {
+        self.timing(link).ok()?.lateness_bound()
+    }
+
+    fn needed_queue(&self, link: link::Context) -> Option<link::NeededQueue> {
+        let Coalescing { frames, bytes, .. } = self.timing(link).ok()?.coalescing;
+        let otherwise = "the full buffer wakes the link".to_owned();
+        match (frames, bytes) {
+            (Some(frames), _) => {
+                let queue = Bytes::new(frames.saturating_mul(link.mtu.as_u64()));
+                Some(link::NeededQueue { field: "coalesce_frames", queue, otherwise })
+            }
+            (None, Some(queue)) => Some(link::NeededQueue { field: "coalesce_bytes", queue, otherwise }),
+            (None, None) => None,
+        }
+    }
+}
