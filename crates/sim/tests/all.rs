@@ -8,6 +8,7 @@ mod air;
 mod applications;
 mod bbr;
 mod common;
+mod eee;
 mod emulation;
 mod estimate;
 mod gateways;

@@ -177,9 +177,10 @@ fn mechanism_names() -> PossibleValuesParser {
     PossibleValuesParser::new(names.map(|name| PossibleValue::new(name.replace('_', "-")).alias(name)))
 }
 
-/// The names of the mechanisms, as in scenarios and on the command line.
+/// The names of the mechanisms, as in scenarios and on the command line. A router cannot stop its link.
 pub(super) fn mechanisms() -> Vec<&'static str> {
-    link::Config::readable().collect()
+    let works = |name: &&str| link::Config::kind(name).is_some_and(|kind| !kind.properties.stops);
+    link::Config::readable().filter(works).collect()
 }
 
 /// Finds a mechanism's kind by its name; hyphens are accepted in place of underscores.
@@ -188,7 +189,7 @@ pub(super) fn mechanisms() -> Vec<&'static str> {
 /// If no mechanism has this name.
 pub(super) fn mechanism_kind(name: &str) -> Result<&'static link::Kind> {
     let kind = name.replace('-', "_");
-    link::Config::kind(&kind).ok_or_else(|| {
+    link::Config::kind(&kind).filter(|kind| !kind.properties.stops).ok_or_else(|| {
         let known = mechanisms();
         let hint = netlull_document::hint_of_old(&kind, &known).map(|hint| format!("; {hint}")).unwrap_or_default();
         LiveError::input(format!("mechanism is \"{name}\"{hint}; expected one of {}", known.join(", ")))
