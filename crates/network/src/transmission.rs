@@ -117,6 +117,17 @@ impl Service {
         Self { serialiser, state, until: Instant::NEVER, free_at: Instant::ZERO }
     }
 
+    /// Sets the bytes on the wire that each packet has in addition to its size. To be called before the first packet.
+    pub fn set_overhead(&mut self, overhead: u32) {
+        self.serialiser = self.serialiser.clone().with_overhead(overhead);
+    }
+
+    /// The bytes on the wire that each packet has in addition to its size.
+    #[must_use]
+    pub fn overhead(&self) -> u32 {
+        self.serialiser.overhead()
+    }
+
     /// The rate for the next packet.
     #[inline]
     #[must_use]
@@ -355,9 +366,9 @@ pub(crate) struct Lateness {
 }
 
 impl Lateness {
-    /// Starts the measurement of an idle link of the given highest rate.
-    pub(crate) fn new(highest: BitRate) -> Self {
-        let reference = Serialiser::new(highest);
+    /// Starts the measurement of an idle link of the given highest rate, whose packets have this overhead.
+    pub(crate) fn new(highest: BitRate, overhead: u32) -> Self {
+        let reference = Serialiser::new(highest).with_overhead(overhead);
         Self { reference, free_at: Instant::ZERO, due: Ring::new() }
     }
 
@@ -461,7 +472,7 @@ mod tests {
     fn lateness_is_the_distance_to_a_link_at_the_highest_rate() {
         // 1500 B at 10 Mb/s take 1.2 ms: due at 1.2 and 2.4 ms, and after a pause at 11.2 ms.
         let at = |micros: u64| Instant::ZERO + Duration::from_micros(micros);
-        let mut lateness = Lateness::new(BitRate::from_mbps(10));
+        let mut lateness = Lateness::new(BitRate::from_mbps(10), 0);
         lateness.arrived(at(0), 1500);
         lateness.arrived(at(0), 1500);
         assert_eq!(lateness.departed(at(1200)), Duration::ZERO);

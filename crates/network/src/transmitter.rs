@@ -96,10 +96,15 @@ impl<P: QueuedPacket> Transmitter<P> {
         }
     }
 
+    /// Sets the bytes on the wire that each packet has in addition to its size. To be called before the first packet.
+    pub fn set_overhead(&mut self, overhead: u32) {
+        self.service.set_overhead(overhead);
+    }
+
     /// Measures the lateness of packets against a link that is always at its highest rate. The counters get the
     /// largest.
     pub fn measure_lateness(&mut self, highest: BitRate) {
-        self.lateness = Some(Box::new(Lateness::new(highest)));
+        self.lateness = Some(Box::new(Lateness::new(highest, self.service.overhead())));
     }
 
     /// The rate for the next packet.

@@ -48,6 +48,10 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, ScenarioError> {
         let message = "names a shared air, which only the simulator has; expected a link without it";
         return refuse(format!("link.{}.air", link.name), message);
     }
+    if let Some(link) = scenario.links.iter().find(|link| link.overhead > 0) {
+        let message = "adds bytes to packets, which only the simulator does; expected a link without it";
+        return refuse(format!("link.{}.overhead", link.name), message);
+    }
     for LinkSpec { name, control, .. } in scenario.links.iter() {
         if let Some(link::Config::PlugIn(plug_in)) = control.as_ref().map(|control| &control.mechanism)
             && is_of_this_program(plug_in.factory().table().as_ref())

@@ -106,7 +106,8 @@ impl Rules {
             let first = held[0].0;
             let at_once = self.time.is_none() && self.frames.is_none() && self.bytes.is_none();
             let by_time = if at_once { Some(first) } else { self.time.map(|time| first + time) };
-            let Some(trigger) = by_bytes.map(|a| a.0).into_iter().chain(by_frames.map(|a| a.0)).chain(by_time).min() else {
+            let Some(trigger) = by_bytes.map(|a| a.0).into_iter().chain(by_frames.map(|a| a.0)).chain(by_time).min()
+            else {
                 break;
             };
             let wakes = trigger.max(asleep_from);
@@ -313,9 +314,7 @@ fn poisson_link(phy: &str, cell: Cell, rate: f64, packets: f64, seed: u32) -> Li
     let controller = json!({ "kind": "lpi", "phy": phy, "hysteresis": "0 s", "coalesce_frames": cell.frames });
     let duration = packets * cell.frame / cell.load;
     let (rate_of_flow, rate) = (format!("{} b/s", (rate * cell.load).round()), format!("{rate} b/s"));
-    let one = |from: &str, to: &str| {
-        json!({ "from": from, "to": to, "rate": rate, "buffer": "unlimited", "controller": controller })
-    };
+    let one = |from: &str, to: &str| json!({ "from": from, "to": to, "rate": rate, "buffer": "unlimited", "controller": controller });
     let json = json!({
         "duration": format!("{} ns", (duration * 1e9).round()), "seed": seed, "verify": "ledger", "nodes": ["a", "b"],
         "warm_up": format!("{} ns", (duration * 2e7).round()),
@@ -427,8 +426,33 @@ fn two_modes_deepen_after_their_timer() {
 }
 
 #[test]
+fn layer_2_bytes_take_their_time() {
+    // 1000 B and 38 B of preamble, header, FCS and gap at a nanosecond a byte; the second frame waits for the first.
+    let asleep = |controller: Value| {
+        let mut json = datagrams("8 Gb/s", &controller, &[(1000, 1000), (1000, 500)]);
+        if controller.is_null() {
+            json["link"][0].as_object_mut().unwrap().remove("controller");
+        }
+        json["link"][0]["overhead"] = "38 B".into();
+        let run = outcome(json);
+        // Counters have the packets' sizes.
+        assert_eq!(link(&run, "a-b").delivered_bytes, 1500);
+        departures(&run)
+    };
+    assert_eq!(asleep(Value::Null), [1000 + 1038, 1000 + 1038 + 538]);
+    assert_eq!(asleep(lpi(&json!({}))), [1000 + 4480 + 1038, 1000 + 4480 + 1038 + 538]);
+    let mut json =
+        datagrams("8 Gb/s", &json!({ "kind": "lull", "rates": ["1 Gb/s", "8 Gb/s"], "transition": "1 us" }), &[]);
+    json["flow"] = json!([{ "kind": "cbr", "name": "f", "from": "a", "to": "c", "rate": "1 Mb/s" }]);
+    json["link"][0]["overhead"] = "38 B".into();
+    let error = scenario(&json).unwrap_err().to_string();
+    assert!(error.contains("link.a-b.overhead: conflicts with a rate that varies"), "{error}");
+}
+
+#[test]
 fn a_full_buffer_wakes_the_link() {
-    let mut json = datagrams("8 Gb/s", &lpi(&json!({ "coalesce_frames": 5 })), &[(1000, 100), (2000, 100), (3000, 100)]);
+    let mut json =
+        datagrams("8 Gb/s", &lpi(&json!({ "coalesce_frames": 5 })), &[(1000, 100), (2000, 100), (3000, 100)]);
     json["link"][0]["buffer"] = "2 packets".into();
     let run = outcome(json);
     // The third frame is dropped at 3000 ns.

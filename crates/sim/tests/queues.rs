@@ -205,6 +205,7 @@ fn bare_link(red: Option<RedConfig>, codel: Option<CoDelConfig>) -> (Link, Sched
         to: NodeId::new(1),
         controller: None,
         rate: BitRate::from_mbps(12),
+        overhead: 0,
         delay: Duration::ZERO,
         buffer: Buffer::Bytes(Bytes::new(1_000_000)),
         loss: None,

@@ -75,12 +75,13 @@ impl fmt::Display for BitRate {
 ///
 /// A packet of L bytes takes 8 L 10^9 / r nanoseconds, which is seldom an integer. The serialiser returns whole
 /// nanoseconds and carries the remainder (in units of 1/r ns) to the next packet of the same busy period. Thus n
-/// packets end exactly at floor(8 n L 10^9 / r).
+/// packets end exactly at floor(8 n L 10^9 / r). L includes the overhead of a packet, if there is one.
 #[derive(Clone, Debug)]
 pub struct Serialiser {
     rate: BitRate,
     carry: u64,
     cached_size: u32,
+    overhead: u32,
     cached_nanos: u64,
     cached_rest: u64,
 }
@@ -90,7 +91,19 @@ impl Serialiser {
     #[must_use]
     pub fn new(rate: BitRate) -> Self {
         assert!(!rate.is_zero(), "a serialiser needs a rate above zero");
-        Self { rate, carry: 0, cached_size: 0, cached_nanos: 0, cached_rest: 0 }
+        Self { rate, carry: 0, cached_size: 0, overhead: 0, cached_nanos: 0, cached_rest: 0 }
+    }
+
+    /// The same serialiser for packets with `overhead` more bytes on the wire than their sizes.
+    #[must_use]
+    pub fn with_overhead(self, overhead: u32) -> Self {
+        Self { overhead, ..Self::new(self.rate) }
+    }
+
+    /// The bytes on the wire that each packet has in addition to its size.
+    #[must_use]
+    pub const fn overhead(&self) -> u32 {
+        self.overhead
     }
 
     /// The rate.
@@ -104,7 +117,7 @@ impl Serialiser {
     pub fn set_rate(&mut self, rate: BitRate) {
         assert!(!rate.is_zero(), "a serialiser needs a rate above zero");
         let carry = u128::from(self.carry) * u128::from(rate.0) / u128::from(self.rate.0);
-        *self = Self { carry: carry as u64, ..Self::new(rate) };
+        *self = Self { carry: carry as u64, ..Self::new(rate).with_overhead(self.overhead) };
     }
 
     /// The rest of a packet that would end `left` and the carried remainder from now, in bit nanoseconds.
@@ -117,7 +130,8 @@ impl Serialiser {
     /// no bit is lost or sent twice.
     #[allow(clippy::cast_possible_truncation)]
     pub fn go_on(&mut self, rate: BitRate, rest: u128) -> Duration {
-        *self = Self { carry: (rest % u128::from(rate.0)) as u64, ..Self::new(rate) };
+        let carry = (rest % u128::from(rate.0)) as u64;
+        *self = Self { carry, ..Self::new(rate).with_overhead(self.overhead) };
         Duration::from_nanos(u64::try_from(rest / u128::from(rate.0)).unwrap_or(u64::MAX))
     }
 
@@ -143,7 +157,7 @@ impl Serialiser {
     }
 
     fn cache(&mut self, size: u32) {
-        let bit_nanos = u64::from(size) * 8 * NANOS_PER_SECOND;
+        let bit_nanos = (u64::from(size) + u64::from(self.overhead)) * 8 * NANOS_PER_SECOND;
         self.cached_size = size;
         self.cached_nanos = bit_nanos / self.rate.0;
         self.cached_rest = bit_nanos % self.rate.0;
@@ -191,6 +205,15 @@ mod tests {
         let first = serialiser.next(1);
         serialiser.idle();
         assert_eq!(serialiser.next(1), first);
+    }
+
+    #[test]
+    fn an_overhead_takes_its_time_at_every_rate() {
+        // 980 B + 20 B at 8 kb/s = 1 s, at 4 kb/s 2 s.
+        let mut serialiser = Serialiser::new(BitRate::from_bps(8_000)).with_overhead(20);
+        assert_eq!(serialiser.next(980), Duration::from_secs(1));
+        serialiser.set_rate(BitRate::from_bps(4_000));
+        assert_eq!((serialiser.next(980), serialiser.overhead()), (Duration::from_secs(2), 20));
     }
 
     #[test]

@@ -116,6 +116,8 @@ pub struct LinkParts {
     pub controller: Option<ControllerId>,
     /// The rate, or the initial rate.
     pub rate: BitRate,
+    /// The bytes on the wire that each packet has in addition to its size.
+    pub overhead: u32,
     /// The propagation delay.
     pub delay: Duration,
     /// The buffer.
@@ -159,11 +161,15 @@ impl Link {
     pub fn new(parts: LinkParts) -> Self {
         let transmitter = match parts.departure {
             None => Transmitter::Fixed(FixedTransmitter {
-                serialiser: Serialiser::new(parts.rate),
+                serialiser: Serialiser::new(parts.rate).with_overhead(parts.overhead),
                 free_at: 0,
                 waiting_bytes: 0,
             }),
-            Some(slot) => Transmitter::Variable(Box::new(VariableTransmitter::new(parts.rate, slot, parts.codel))),
+            Some(slot) => {
+                let mut variable = VariableTransmitter::new(parts.rate, slot, parts.codel);
+                variable.line.set_overhead(parts.overhead);
+                Transmitter::Variable(Box::new(variable))
+            }
         };
         let LinkParts { loss, red, noise, air, .. } = parts;
         let ingress = Ingress { loss, red, noise, air, marked: false, closed: false }.open();

@@ -167,10 +167,11 @@ impl Controllers {
     fn tell(&mut self, id: ControllerId, net: &mut Net, event: impl FnOnce(QueueView) -> LinkEvent) -> Option<Bytes> {
         let Controlled { link, driver, name, coupled_with, .. } = &mut self.each[id.index()];
         let (now, event) = (net.now, event(net.links[*link].queue_view()));
-        let window = driver.tell(now, event, &mut OnLink { net, link: *link, controller: id }).unwrap_or_else(|error| {
-            net.fail(name.error(now, error));
-            None
-        });
+        let window =
+            driver.tell(now, event, &mut OnLink { net, link: *link, controller: id }).unwrap_or_else(|error| {
+                net.fail(name.error(now, error));
+                None
+            });
         if coupled_with.is_some() {
             self.tell_other_direction(id, net);
         }

@@ -35,6 +35,7 @@ pub(super) fn ledger<'a>(world: &'a World, scenario: &'a Scenario, counters: &'a
             from: spec.from,
             to: spec.to,
             max_rate: spec.rate,
+            overhead: spec.overhead,
             buffer: spec.buffer,
             held,
             lateness_bound: spec.lateness_bound(),

@@ -325,6 +325,7 @@ fn links(scenario: &Scenario, order: &EventOrder, scheduled: &[LinkId]) -> Vec<L
             to: NodeId::new(spec.to),
             controller: None,
             rate: spec.first_rate(),
+            overhead: spec.overhead,
             delay: spec.delay,
             buffer: spec.buffer,
             loss: spec.loss.as_deref().map(loss),

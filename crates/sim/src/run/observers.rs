@@ -156,6 +156,7 @@ fn replay(scenario: &Scenario) -> Replay {
     let line = |spec: &LinkSpec| ReplayLink {
         name: spec.name.clone(),
         rate: spec.rate,
+        overhead: spec.overhead,
         delay: spec.delay,
         buffer: spec.buffer,
         queue: spec.queue,

@@ -78,6 +78,7 @@ fn access_link(access: &AccessDocument, sender: &str, to: &str, delay: Duration)
         duplex: true,
         rate: access.rate,
         port_speed: None,
+        overhead: None,
         delay,
         buffer: BufferSize::Unlimited,
         buffer_floor: 1,

@@ -13,7 +13,7 @@ use netlull_network::noise::NoiseModel;
 use netlull_network::plan::InService;
 use netlull_network::queue::{Buffer, QueueModel};
 use netlull_power::TransitionPower;
-use netlull_units::{BitRate, Duration, Instant};
+use netlull_units::{BitRate, Bytes, Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -29,7 +29,7 @@ pub struct LinkDocument {
     pub from: String,
     /// Receiving node.
     pub to: String,
-    /// Adds the link `TO-FROM` with the same rate, delay, buffer and queue (no controller, capacity, loss or noise).
+    /// Adds the link `TO-FROM` with the same rate, overhead, delay, buffer and queue (no controller, capacity, loss or noise).
     #[serde(default)]
     pub duplex: bool,
     /// Rate; the maximum if a controller or a varying capacity changes it.
@@ -39,6 +39,11 @@ pub struct LinkDocument {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-exclusiveMinimum" = "0 b/s", "x-default" = "`rate`"))]
     pub port_speed: Option<BitRate>,
+    /// Layer-2 bytes of each packet on the wire: 20 B for Ethernet's preamble and gap, 38 B with its header and FCS; at most
+    /// 1 kB. Counters of bytes exclude them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-maximum" = "1 kB", "x-default" = "0 B"))]
+    pub overhead: Option<Bytes>,
     /// Propagation delay, one way.
     #[serde(default)]
     pub delay: Duration,
@@ -190,6 +195,8 @@ pub struct LinkSpec {
     pub rate: BitRate,
     /// The speed of its port for power models.
     pub speed: BitRate,
+    /// The bytes on the wire that each packet has in addition to its size.
+    pub overhead: u32,
     /// Propagation delay.
     pub delay: Duration,
     /// Limit of the queue.
@@ -365,12 +372,19 @@ pub(super) fn link(wire: &Wire<'_>, measure: Measure) -> Result<LinkSpec> {
     if control.is_some() && capacity.is_some() {
         return refuse(format!("{field}.capacity"), "conflicts with a controller; expected only one of them");
     }
+    let overhead = u32::try_from(document.overhead.unwrap_or_default().as_u64()).unwrap_or(u32::MAX);
+    let is_fixed = control.as_ref().is_none_or(|control| control.mechanism.stops()) && capacity.is_none();
+    if overhead > 0 && !is_fixed {
+        let expected = "expected a link of fixed rate, or a controller of kind \"lpi\"";
+        return refuse(format!("{field}.overhead"), format!("conflicts with a rate that varies; {expected}"));
+    }
     Ok(LinkSpec {
         name: wire.name.clone(),
         from: wire.edge.from,
         to: wire.edge.to,
         rate,
         speed: document.port_speed.unwrap_or(rate),
+        overhead,
         delay: document.delay,
         buffer: queue::buffer(&field, document.buffer, document.buffer_floor, measure)?,
         queue: queue::queue(&field, document.queue.as_ref(), measure)?,
@@ -545,6 +559,9 @@ pub(super) fn airs(
         if link.control.is_some() || link.capacity.is_some() || matches!(link.queue, QueueModel::CoDel(_)) {
             let message = "conflicts with a controller, a varying capacity or CoDel";
             return refuse(field, format!("{message}; expected a link of fixed rate"));
+        }
+        if link.overhead > 0 {
+            return refuse(field, "conflicts with overhead; expected the overhead of the air alone, as a time");
         }
         if sleeps {
             return refuse(field, "conflicts with [[sleep]]; expected an air only if no link sleeps");

@@ -190,6 +190,10 @@ fn station(around: Around<'_>, station: Member<'_>) -> Result<StationSpec> {
                 format!("\"{name}\" has the link {}, whose rate varies or whose queue CoDel manages", link.name);
             return refuse(nodes, format!("{message}; expected a wireless link of fixed rate"));
         }
+        if link.overhead > 0 {
+            let message = format!("\"{name}\" has the link {}, which has an overhead", link.name);
+            return refuse(nodes, format!("{message}; expected overheads only on other links of the path"));
+        }
         if link.noise.is_some() {
             let message = format!("\"{name}\" has the link {}, which has noise", link.name);
             return refuse(nodes, format!("{message}; expected noise only on other links of the path"));

@@ -244,6 +244,7 @@ mod tests {
                 from: 0,
                 to: 1,
                 max_rate: fast,
+                overhead: 0,
                 buffer: Buffer::Packets(3),
                 held: (1, 1_000),
                 lateness_bound: Some(Duration::from_millis(5)),

@@ -21,6 +21,8 @@ pub struct LinkLedger<'a> {
     pub to: usize,
     /// Maximum rate.
     pub max_rate: BitRate,
+    /// The bytes on the wire that each packet has in addition to its size.
+    pub overhead: u32,
     /// Buffer.
     pub buffer: Buffer,
     /// Packets found on the link at the end, and their bytes.
@@ -108,7 +110,8 @@ pub(super) fn check(findings: &mut Findings, link: &LinkLedger<'_>, counters: &L
         }
         Some(variable) => {
             varying_rate_holds(findings, link, variable, ledger.end);
-            if variable.in_service.is_none() {
+            // The line counts no packets, whose overheads take time too.
+            if variable.in_service.is_none() && link.overhead == 0 {
                 capacity_is_used(findings, link, variable, ledger.end);
             }
             every_change_is_carried_out(findings, link, variable);
@@ -284,7 +287,9 @@ fn low_power_holds(
     let metered = [sum(false), pauses(true), sum(true), pauses(false)];
     let told = [measured.awake_ns, measured.entering_ns, measured.low_ns(), measured.waking_ns];
     findings.check(told == metered, &link.name, || {
-        format!("its low-power idle reports {told:?} ns awake, entering, low and waking; its line was so for {metered:?}")
+        format!(
+            "its low-power idle reports {told:?} ns awake, entering, low and waking; its line was so for {metered:?}"
+        )
     });
     let end = ledger.end.as_nanos();
     findings.check(whole.total_ns() == end, &link.name, || {
@@ -294,10 +299,9 @@ fn low_power_holds(
     let cost = |each: [(u64, &Duration); 2]| each.iter().map(|(count, time)| count * time.as_nanos()).sum::<u64>();
     let entering = cost([(whole.sleeps, sleep), (whole.deepenings, deepen)]);
     let waking = cost([(whole.wakes, wake), (whole.fast_wakes, fast_wake)]);
-    for (cost, time, longest) in [
-        (entering, whole.entering_ns, sleep.max(deepen)),
-        (waking, whole.waking_ns, wake.max(fast_wake)),
-    ] {
+    for (cost, time, longest) in
+        [(entering, whole.entering_ns, sleep.max(deepen)), (waking, whole.waking_ns, wake.max(fast_wake))]
+    {
         findings.check(time <= cost && cost - time <= longest.as_nanos(), &link.name, || {
             format!("its transitions take {cost} ns, but it spent {time} ns in them")
         });
@@ -309,19 +313,17 @@ fn low_power_holds(
     // A nanosecond for each time awake, because departures are rounded down.
     let most = u128::from(link.max_rate.as_bps()) * u128::from(whole.awake_ns + woken + 1);
     findings.check(u128::from(variable.sent_bytes) * BIT_NANOS_PER_BYTE <= most, &link.name, || {
-        format!("sent {} bytes in {} ns awake, more than {} carries", variable.sent_bytes, whole.awake_ns, link.max_rate)
+        format!(
+            "sent {} bytes in {} ns awake, more than {} carries",
+            variable.sent_bytes, whole.awake_ns, link.max_rate
+        )
     });
 }
 
 /// Checks the energy of low-power idle: full power awake, in transitions and in refreshes; a share of the power that the
 /// link can save in low power.
 #[allow(clippy::cast_precision_loss)]
-fn low_power_energy_holds(
-    findings: &mut Findings,
-    link: &LinkLedger<'_>,
-    low: &LowPowerLedger,
-    ledger: &Ledger<'_>,
-) {
+fn low_power_energy_holds(findings: &mut Findings, link: &LinkLedger<'_>, low: &LowPowerLedger, ledger: &Ledger<'_>) {
     let LowPowerLedger { measured, shares: (asleep, fast), .. } = low;
     let full = measured.awake_ns + measured.entering_ns + measured.waking_ns + measured.refresh_ns;
     for (model, reported) in ledger.power.iter().zip(&low.reported) {

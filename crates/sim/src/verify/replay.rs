@@ -29,6 +29,8 @@ pub struct ReplayLink {
     pub name: String,
     /// The rate, or the maximum rate.
     pub rate: BitRate,
+    /// The bytes on the wire that each packet has in addition to its size.
+    pub overhead: u32,
     /// Propagation delay.
     pub delay: Duration,
     /// Buffer.
@@ -43,6 +45,13 @@ pub struct ReplayLink {
     pub noisy: bool,
     /// The index of the air that it shares with other links.
     pub air: Option<usize>,
+}
+
+impl ReplayLink {
+    /// The bits of a packet on the wire.
+    fn bits(&self, size: u32) -> u128 {
+        (u128::from(size) + u128::from(self.overhead)) * 8
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -278,7 +287,7 @@ impl Line {
     /// Adds the queueing delay of a packet that is delivered.
     fn leaves(&mut self, head: &Shadow, departed: u64) {
         let (least, most) = if self.link.scheduled {
-            let sent = u128::from(head.size) * 8_000_000_000 / u128::from(self.link.rate.as_bps());
+            let sent = self.link.bits(head.size) * 1_000_000_000 / u128::from(self.link.rate.as_bps());
             let inside = u128::from(departed.saturating_sub(head.offered));
             // Departures are rounded down.
             (self.last_departure.saturating_sub(head.offered).into(), (inside + 1).saturating_sub(sent))
@@ -358,7 +367,7 @@ impl Line {
         // Departures are rounded down to a nanosecond, so two may be too close by one. Late packets may arrive
         // together.
         let begins = if noisy { head.starts } else { self.last_departure.max(head.starts) };
-        let least = u128::from(head.size) * 8_000_000_000 / u128::from(self.link.rate.as_bps());
+        let least = self.link.bits(head.size) * 1_000_000_000 / u128::from(self.link.rate.as_bps());
         let gap = u128::from(departed.saturating_sub(begins));
         if gap + 1 >= least {
             Ok(())
@@ -437,7 +446,7 @@ impl Line {
         if now > last {
             (self.busy_from, self.busy_bits) = (now, 0);
         }
-        self.busy_bits += u128::from(size) * 8;
+        self.busy_bits += self.link.bits(size);
         let busy = self.busy_bits * 1_000_000_000 / u128::from(self.link.rate.as_bps());
         (now.max(last), self.busy_from + u64::try_from(busy).unwrap_or(u64::MAX))
     }
@@ -468,6 +477,7 @@ mod tests {
             vec![ReplayLink {
                 name: "a-b".to_owned(),
                 rate: BitRate::from_mbps(12),
+                overhead: 0,
                 delay: Duration::ZERO,
                 buffer: Buffer::Packets(2),
                 scheduled: matches!(queue, QueueModel::CoDel(_)),
