@@ -43,6 +43,8 @@ class Law:
     unit: str
     rows: Sequence[Row]
     reason: str
+    notes: Sequence[str] = ()
+    """Cases that are not judged, and why."""
 
     @property
     def holds(self) -> bool:
@@ -59,7 +61,7 @@ class Law:
                 f"{row.case:<36} {row.measured:>14.9g} {row.theory:>14.9g}"
                 f" {row.error:>+9.2%} {row.tolerance:>9.2%}  {verdict}"
             )
-        return "\n".join(lines) + "\n"
+        return "\n".join([*lines, *self.notes]) + "\n"
 
 
 def one_link(duration: str, link: Table, flow: Table, **more: Any) -> netlull.Scenario:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from delays import bbr, dctcp, vegas
 from fairness import equal_flows
+from idle import low_power_idle
 from queues import md1, serialisation
 from windows import cubic_periodic, reno_loss, reno_periodic
 
@@ -34,10 +35,12 @@ LAWS: dict[str, Callable[[], Law]] = {
     "dctcp": dctcp,
     "bbr": bbr,
     "jain": equal_flows,
+    "lpi": low_power_idle,
 }
 QUICK = LAWS | {
     "reno-loss": functools.partial(reno_loss, others_at=(1e-3,)),
     "cubic-periodic": functools.partial(cubic_periodic, rarest=100_000),
+    "lpi": functools.partial(low_power_idle, loads=(0.05, 0.3), wakes_at=(1, 10)),
 }
 """All laws without the rows that take more than half of the time."""
 

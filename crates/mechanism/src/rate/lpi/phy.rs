@@ -63,16 +63,16 @@ impl Phy {
 /// A device whose timers are published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum LpiDevice {
-    /// Raspberry Pi 3B+: a hysteresis of 600 us (raspberrypi/linux#4289).
+    /// Raspberry Pi 3B+: a hysteresis of 600 us (reading: its driver's default until raspberrypi/linux#7295).
     #[serde(rename = "raspberry-pi-3b+")]
     RaspberryPi3BPlus,
     /// Raspberry Pi 5: a hysteresis of 250 ms (raspberrypi/linux#7251).
     #[serde(rename = "raspberry-pi-5")]
     RaspberryPi5,
-    /// MediaTek mt7621: a hysteresis of 30 us (driver of OpenWrt).
+    /// MediaTek mt7621: a hysteresis of 30 us (reading: its driver's default).
     #[serde(rename = "mt7621")]
     Mt7621,
-    /// Realtek RTL8372: a hysteresis of 5 us (driver of OpenWrt).
+    /// Realtek RTL8372: a hysteresis of 5 us (reading: the timer in logicog/RTLPlayground#28).
     #[serde(rename = "rtl8372")]
     Rtl8372,
     /// Niveo NGSME48T4H: T_w 17 us at 1 Gb/s, else 30 us; holds 3000 bytes or 48 us (its manual). No hysteresis is
