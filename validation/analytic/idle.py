@@ -8,8 +8,9 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import netlull
 from law import PACKET_BYTES, Law, Row
+
+import netlull
 
 SEEDS = range(1, 21)
 FRAMES = 10_000

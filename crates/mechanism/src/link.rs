@@ -7,7 +7,6 @@
 //!
 //! [`crate::machines`] has the list of controllers.
 
-use crate::rate::LowPowerTimes;
 use crate::view::{Admission, HeadVerdict, QueueView, SegmentView};
 use crate::{ConfigError, Machine, plug_in};
 use auto_impl::auto_impl;
@@ -369,5 +368,7 @@ impl Serialize for PlugIn {
 // After the trait `Controller`: enum_dispatch reads a trait before its enum, so that both kinds of `Running` can have one
 // name.
 mod kinds;
+mod low_power;
 
 pub use kinds::{Config, Kind, Properties, Running};
+pub use low_power::LowPowerTimes;

@@ -314,7 +314,8 @@ fn poisson_link(phy: &str, cell: Cell, rate: f64, packets: f64, seed: u32) -> Li
     let controller = json!({ "kind": "lpi", "phy": phy, "hysteresis": "0 s", "coalesce_frames": cell.frames });
     let duration = packets * cell.frame / cell.load;
     let (rate_of_flow, rate) = (format!("{} b/s", (rate * cell.load).round()), format!("{rate} b/s"));
-    let one = |from: &str, to: &str| json!({ "from": from, "to": to, "rate": rate, "buffer": "unlimited", "controller": controller });
+    let base = json!({ "rate": rate, "buffer": "unlimited", "controller": controller });
+    let one = |from: &str, to: &str| with(&base, &json!({ "from": from, "to": to }));
     let json = json!({
         "duration": format!("{} ns", (duration * 1e9).round()), "seed": seed, "verify": "ledger", "nodes": ["a", "b"],
         "warm_up": format!("{} ns", (duration * 2e7).round()),

@@ -1,9 +1,11 @@
 //! The list of link controllers. A new controller takes one file and one line at the
 //! end of this file.
 
-use super::{Context, Controller, Estimates, LinkAction, LinkEvent, NeededQueue, PLUG_INS, Parameters, PlugIn};
+use super::{
+    Context, Controller, Estimates, LinkAction, LinkEvent, LowPowerTimes, NeededQueue, PLUG_INS, Parameters, PlugIn,
+};
 use crate::gateway::{AwmConfig, AwmEarthConfig, CEarthConfig, GRouterConfig, Gateway};
-use crate::rate::{Earth, EarthConfig, LowPowerTimes, Lpi, LpiConfig, Lull, LullConfig, PractRa, PractRaConfig};
+use crate::rate::{Earth, EarthConfig, Lpi, LpiConfig, Lull, LullConfig, PractRa, PractRaConfig};
 use crate::{ConfigError, Machine, machine_of_kinds};
 use enum_dispatch::enum_dispatch;
 use netlull_document::{ClassTable, ModuleTable, ReadError};

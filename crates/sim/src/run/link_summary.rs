@@ -2,7 +2,7 @@
 
 use super::phases::{EnergySummary, LinkPhase, Whole};
 use crate::scenario::Scenario;
-use netlull_mechanism::rate::LowPowerTimes;
+use netlull_mechanism::link::LowPowerTimes;
 use netlull_network::gateway_summary::GatewaySummary;
 use netlull_network::outcome::ByName;
 use netlull_power::Residency;

@@ -6,7 +6,7 @@ use super::transfers::{CompletionTimes, RequestPhase, Transfer, TransferSummary,
 use crate::net::ids::{AgentId, FlowId};
 use crate::net::link::LinkCounters;
 use crate::scenario::{LinkSpec, NamedPower, PhaseSpec, Scenario};
-use netlull_mechanism::rate::LowPowerTimes;
+use netlull_mechanism::link::LowPowerTimes;
 use netlull_network::outcome::ByName;
 use netlull_power::{EnergyLedger, PowerModel, RateTime, Residency, Traffic, TransitionPower, TransitionTime, saving};
 use netlull_units::{BitRate, Duration, Instant, Joules};
@@ -423,7 +423,7 @@ pub(super) fn ledgers(
         let [mut energy, reference] =
             [residency, &reference].map(|residency| model.energy(residency, spec.rate, traffic));
         if let (Some(times), Some((asleep, fast))) = (low_power, spec.low_power_shares()) {
-            energy.asleep = energy.asleep + low_power_energy(&model, spec.rate, times, [asleep, fast]);
+            energy.asleep += low_power_energy(&model, spec.rate, times, [asleep, fast]);
         }
         [energy, reference]
     };

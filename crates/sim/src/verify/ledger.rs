@@ -231,6 +231,7 @@ mod tests {
             power: vec![PowerModel::by_name("fs").unwrap(), PowerModel::by_name("dvs").unwrap()],
             in_service: Some(InService::FinishThenPause),
             idle,
+            low_power: None,
             pause_due: Duration::ZERO,
         };
         Ledger {

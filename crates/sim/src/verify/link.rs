@@ -4,7 +4,7 @@ use super::Findings;
 use super::ledger::Ledger;
 use crate::net::link::LinkCounters;
 use crate::net::transmitter::{EffectiveRate, IdleTime, InService, RateLogEntry};
-use netlull_mechanism::rate::LowPowerTimes;
+use netlull_mechanism::link::LowPowerTimes;
 use netlull_network::queue::Buffer;
 use netlull_power::{PowerModel, Residency, Traffic, TransitionPower};
 use netlull_units::{BitRate, Duration, Instant};

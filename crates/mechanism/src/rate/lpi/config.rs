@@ -43,11 +43,12 @@ pub struct LpiConfig {
     pub coalesce_frames: Option<u64>,
     /// The held data that wakes the link. Without any of the three thresholds, the first packet wakes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-exclusiveMinimum" = "0 B", "x-default" = "that of device, or none", "x-source" = "the device"))]
+    #[schemars(extend("x-exclusiveMinimum" = "0 B", "x-default" = "that of device, or none", "x-source" = "device"))]
     pub coalesce_bytes: Option<Bytes>,
     /// The power asleep as a share of the active power. Transitions take the full power.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0.0, max = 1.0), extend("x-default" = "that of phy, or 0.1", "x-source" = "Reviriego et al. 2009"))]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    #[schemars(extend("x-default" = "that of phy, or 0.1", "x-source" = "Reviriego et al. 2009"))]
     pub power: Option<f64>,
     /// The time asleep between two refreshes, which take the full power.
     #[serde(default, skip_serializing_if = "Option::is_none")]
