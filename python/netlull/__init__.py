@@ -148,6 +148,7 @@ __all__ += [
     "LoadAware",
     "LognormalComponent",
     "LognormalSize",
+    "Lpi",
     "Lull",
     "Noise",
     "ParetoSize",

@@ -42,6 +42,7 @@ __all__ = [
     "LoadAware",
     "LognormalComponent",
     "LognormalSize",
+    "Lpi",
     "Lull",
     "Noise",
     "ParetoSize",
@@ -624,9 +625,15 @@ class Link:
     name: str | None = None
     """Name; default `FROM-TO`."""
     duplex: bool | None = None
-    """Adds the link `TO-FROM` with the same rate, delay, buffer and queue (no controller, capacity, loss or noise).
+    """Adds the link `TO-FROM` with the same rate, overhead, delay, buffer and queue (no controller, capacity.
 
-    Default false.
+    Loss or noise). Default false.
+    """
+    overhead: str | None = None
+    """Layer-2 bytes of each packet on the wire.
+
+    20 B for Ethernet's preamble and gap, 38 B with its header and FCS; at most 1 kB. Counters of bytes exclude them. An
+    amount of data, such as "1500 B". Default: 0 B.
     """
     port_speed: str | None = None
     """Speed of the port whose power the link is charged, if `rate` is that of a smaller network.
@@ -697,6 +704,74 @@ class LognormalSize:
     """Maximum size; default no bound.
 
     The part above is omitted, and the rest is scaled up. An amount of data, such as "1500 B".
+    """
+
+
+@dataclass(frozen=True)
+class Lpi:
+    """Low-power idle of Energy Efficient Ethernet.
+
+    The link sleeps when it is idle, and holds packets until it is awake.
+    """
+
+    kind: ClassVar[str] = "lpi"
+    _: KW_ONLY
+    phy: Literal["100base-tx", "1000base-t", "10gbase-t", "802.3bj-fast", "802.3bj-deep", "802.3bj-dual"] | None = None
+    """Physical layer whose times apply where no field says otherwise. Default: none."""
+    device: Literal["raspberry-pi-3b+", "raspberry-pi-5", "mt7621", "rtl8372", "niveo-ngsme48t4h"] | None = None
+    """Device whose timers apply where no field says otherwise. Default: none."""
+    sleep: str | None = None
+    """T_s: the time to go to sleep.
+
+    Packets that arrive then wait for its end. A time, such as "40 ms". Default: that of phy.
+    """
+    wake: str | None = None
+    """T_w: the time to wake. A time, such as "40 ms". Default: that of phy or device."""
+    hysteresis: str | None = None
+    """The idle time before the link goes to sleep (Linux: `tx-timer`); less than the run.
+
+    A time, such as "40 ms". Default: that of device; required without one.
+    """
+    coalesce_time: str | None = None
+    """The longest time that the first held packet waits before the link wakes.
+
+    A time, such as "40 ms". Default: that of device, or none.
+    """
+    coalesce_frames: int | None = None
+    """The number of held packets that wakes the link. Default: none."""
+    coalesce_bytes: str | None = None
+    """The held data that wakes the link.
+
+    Without any of the three thresholds, the first packet wakes it. An amount of data, such as "1500 B". Default: that
+    of device, or none.
+    """
+    power: float | None = None
+    """The power asleep as a share of the active power.
+
+    Transitions take the full power. Default: that of phy, or 0.1.
+    """
+    quiet: str | None = None
+    """The time asleep between two refreshes, which take the full power.
+
+    A time, such as "40 ms". Default: no refreshes.
+    """
+    refresh: str | None = None
+    """The length of a refresh; required with `quiet`. A time, such as "40 ms". Default: none."""
+    fast_sleep: str | None = None
+    """T_s of fast wake, which then precedes sleep; part of `sleep`.
+
+    A time, such as "40 ms". Default: that of phy, or no fast wake.
+    """
+    fast_wake: str | None = None
+    """T_w of fast wake. A time, such as "40 ms". Default: that of phy."""
+    fast_power: float | None = None
+    """The power in fast wake as a share of the active power; default 0.7."""
+    deep_after: str | None = None
+    """The time in fast wake before sleep. A time, such as "40 ms". Default: that of phy."""
+    coupled: bool | None = None
+    """True if both directions sleep and wake together.
+
+    The reverse link then needs the same times. Default: that of phy, or false.
     """
 
 
@@ -1470,7 +1545,7 @@ class Tcp(_WithTable):
 Capacity = UniformRedraw | Steps
 """A capacity that varies independently of the traffic."""
 
-Controller = Practra | Lull | Earth | Awm | AwmEarth | CEarth | GRouter
+Controller = Practra | Lull | Earth | Lpi | Awm | AwmEarth | CEarth | GRouter
 """A controller that changes a link's rate, the windows of the TCP flows that cross it, or both."""
 
 Doze = ClientShaper | Eager | Psm | Bsd

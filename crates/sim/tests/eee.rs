@@ -309,7 +309,7 @@ fn the_closed_form_has_its_published_values() {
     }
 }
 
-/// The link of a cell, and with `coupled` its reverse link, after `packets` frames on average.
+/// The link of a cell after `packets` frames on average. The reverse link has the same controller and no traffic.
 fn poisson_link(phy: &str, cell: Cell, rate: f64, packets: f64, seed: u32) -> LinkSummary {
     let controller = json!({ "kind": "lpi", "phy": phy, "hysteresis": "0 s", "coalesce_frames": cell.frames });
     let duration = packets * cell.frame / cell.load;
