@@ -37,8 +37,10 @@ def test_the_stored_tables_are_what_the_command_prints(closed_forms: subprocess.
     printed = [line for line in closed_forms.stdout.splitlines() if line]
     lines = [line for line in stored.splitlines() if line]
     assert [line for line in printed if line not in lines] == [], "run analytic/run.py --store"
-    # The three slowest rows are left out.
-    assert len(lines) - len(printed) == 3
+    # The three slowest rows are left out, and most cells of low-power idle.
+    cells = [[line for line in each if ", load " in line] for each in (printed, lines)]
+    assert 30 <= len(cells[0]) < len(cells[1])
+    assert (len(lines) - len(cells[1])) - (len(printed) - len(cells[0])) == 3
 
 
 def test_packets_and_the_fluid_model_are_compared_on_both_sides_of_the_bound() -> None:
