@@ -254,6 +254,8 @@ mod tests {
             mechanism_names().possible_values().unwrap().map(|one| one.get_name().into()).collect();
         assert!(names.contains(&"practra".into()) && names.contains(&"wasm".into()), "{names:?}");
         assert!(!names.contains(&"python".into()), "{names:?}");
+        // A router cannot stop its link.
+        assert!(!names.contains(&"lpi".into()) && mechanism_kind("lpi").is_err(), "{names:?}");
     }
 
     #[test]
