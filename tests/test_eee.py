@@ -1,0 +1,39 @@
+"""Low-power idle from Python: its class, its times in a result, its errors."""
+
+from __future__ import annotations
+
+import pytest
+
+from netlull import Link, Lpi, Poisson, Scenario, ScenarioError
+
+
+def sleeper(**fields: object) -> Scenario:
+    """A link of 10GBASE-T at a load of 0.05."""
+    controller = Lpi(**{"phy": "10gbase-t", "hysteresis": "0 s"} | fields)
+    link = Link("a", "b", "10 Gb/s", buffer="unlimited", controller=controller)
+    flow = Poisson("data", "a", "b", "500 Mb/s", packet="1500 B")
+    return Scenario(nodes=["a", "b"], links=[link], flows=[flow], duration="20 ms", power=[{"model": "fs"}])
+
+
+def test_a_result_has_the_time_in_each_state() -> None:
+    link = sleeper().run(seed=1).link("a-b")
+    low = link["low_power"]
+    states = ("awake_s", "entering_s", "fast_s", "asleep_s", "refresh_s", "waking_s")
+    assert sum(low[state] for state in states) == pytest.approx(0.02, rel=1e-12)
+    assert low["low_share"] == pytest.approx(0.706, abs=0.02)
+    # An ideal model saves 0.9 of the time asleep.
+    assert link["energy"]["fs"]["saving"] == pytest.approx(0.9 * low["low_share"], rel=1e-9)
+    assert "low_power" not in Scenario(
+        nodes=["a", "b"], links=[Link("a", "b", "1 Gb/s")], flows=[Poisson("data", "a", "b", "1 Mb/s")], duration="1 s"
+    ).run(seed=1).link("a-b")
+
+
+def test_coalescing_trades_waits_for_sleep() -> None:
+    one, ten = (sleeper(coalesce_frames=frames).run(seed=1).link("a-b") for frames in (1, 10))
+    assert ten["low_power"]["low_share"] > one["low_power"]["low_share"] + 0.15
+    assert ten["mean_wait_s"] > 10 * one["mean_wait_s"]
+
+
+def test_a_missing_hysteresis_is_named() -> None:
+    with pytest.raises(ScenarioError, match=r"link\.a-b\.controller\.hysteresis"):
+        sleeper(hysteresis=None).run(seed=1)
