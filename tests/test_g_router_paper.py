@@ -178,7 +178,9 @@ def test_a_link_fuller_than_the_papers_is_another_number() -> None:
 
 
 def test_drops_of_the_gateway_count_as_lost() -> None:
-    assert verdicts(_broken({"drops": 2000.0}, "case2"))["G6"] is Verdict.PARTLY
+    found = verdicts(_broken({"drops": 2000.0}, "case2"))
+    assert (found["G6"], found["G8"]) == (Verdict.PARTLY, Verdict.HOLDS)
+    assert verdicts(_broken({"drops": 11_000.0}, "case2"))["G8"] is Verdict.PARTLY
 
 
 def test_a_part_whose_interval_includes_its_bound_is_undecided() -> None:

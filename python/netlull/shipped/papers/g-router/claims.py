@@ -52,12 +52,15 @@ def _percent(interval: Interval, digits: int = 2) -> str:
 
 
 def improves(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
-    """Judges G8: users get more behind a bottleneck than without control."""
+    """Judges G8: behind a bottleneck users get more than without control, and fewer packets are lost."""
     parts = []
     for way, name in WAYS.items():
         found = evidence.grid.ratio(case(2, way), NONE, "whole_goodput_bps")
         said = f"{name.capitalize()}: {_percent(found, 1)} of the goodput without control."
-        parts.append(Part(way, decided(found, at_least=tolerance["ratio"]), said))
+        parts.append(Part(f"{way}-goodput", decided(found, at_least=tolerance["ratio"]), said))
+        fewer = fewer_in_total(evidence, way)
+        said = f"{name.capitalize()}: {_percent(fewer, 1)} fewer packets lost at both nodes."
+        parts.append(Part(f"{way}-losses", decided(fewer, at_least=tolerance["fewer"]), said))
     return parts
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netlull.papers import Cell, Drawn, Evidence, Tabled, number
-from netlull.plot import Trace, draw_traces, figure, legend_above, shade, styled
+from netlull.plot import Curve, Panel, Trace, draw_curves, draw_traces, figure, legend_above, shade, styled
 
 from . import claims, series
 
@@ -24,6 +24,8 @@ TARGET, BUFFER = 50.0, 100.0
 """The queue's target and the buffer, in packets."""
 BOTTLENECK = ((0.0, 100.0), (300.0, 15.0), (600.0, 100.0))
 """The Internet node's capacity in case study 2: start time (s) and rate (Mb/s)."""
+POOLED_S = 5.0
+"""The width of the bins over which the recorded seeds of case study 1 are pooled."""
 RATES_TO, DEMAND, SERVICE, CAPACITY, QUEUE, AIM, GREY = 35.0, 0, 1, 2, 3, 5, 6
 """The upper end of the rate axis in Mb/s, and indices into the palette."""
 
@@ -33,9 +35,10 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     yield Drawn(
         "fig2",
         "Fig. 2. Case study 1: the demand is the limit",
-        "(a, c) Service rate of the G-Router (each second) and the sources' over-provisioned throughput (5 s). (b, "
-        "d) Its queue (each second), the target of 50 packets and the buffer of 100. Left: estimators as printed. "
-        "Right: estimators that measure; swings of half a second show only as spread. One run.",
+        "(a, c) Service rate of the G-Router and the sources' over-provisioned throughput (5 s). (b, d) Its queue, the "
+        "target of 50 packets and the buffer of 100. Left: estimators as printed, one run, each second. Right: "
+        "estimators that measure. They swing within a second, so the line is the median and the band has 80 % of the "
+        "values in 5 s (each second, 3 seeds).",
         case1(evidence),
     )
     for name, way in (("fig3", "printed"), ("fig3-working", "working")):
@@ -66,13 +69,30 @@ def case1(evidence: Evidence) -> Figure:
         for column, (way, name) in enumerate(claims.WAYS.items()):
             run = evidence.series[f"case1-{way}"]
             rates, queue = grid[0][column], grid[1][column]
-            traces = [_service(run), _demand(over)]
+            banded = way == "working"
+            traces = [_demand(over)] if banded else [_service(run), _demand(over)]
             draw_traces(rates, traces, f"({'ac'[column]}) Rates, {name}", "Rate (Mb/s)", (0, END_S))
+            title = f"({'bd'[column]}) G-Router's queue, {name}"
+            _queue(queue, None if banded else run, series.ROUTER, title, target=True)
+            if banded:
+                _bands(evidence, rates, queue)
             rates.set_ylim(0, RATES_TO)
-            _queue(queue, run, series.ROUTER, f"({'bd'[column]}) G-Router's queue, {name}", target=True)
         used = [axes for row in grid for axes in row]
         _finish(drawn, used)
     return drawn
+
+
+def _bands(evidence: Evidence, rates: Axes, queue: Axes) -> None:
+    """Draws the service rate and the queue of all recorded seeds of case study 1: medians and 80 % of the values."""
+    runs = [evidence.series[name] for name in evidence.series if name.startswith("case1-working")]
+    for axes, label, colour, samples in (
+        (rates, "service rate", SERVICE, [(time, rate / 1e6) for time, rate in map(series.service, runs)]),
+        (queue, "queue", QUEUE, [series.queue(run, series.ROUTER) for run in runs]),
+    ):
+        middles, values = series.pooled(samples, POOLED_S)
+        curve = Curve(label, middles.tolist(), values, colour, marked=False)
+        title, named = axes.get_title(loc="left"), axes.get_ylabel()
+        draw_curves(axes, Panel(title, "Time (s)", named, [curve], log_x=False))
 
 
 def case2(evidence: Evidence, way: str) -> Figure:
@@ -116,10 +136,12 @@ def _service(run: Recorded) -> Trace:
     return Trace("service rate", time, rate / 1e6, colour=SERVICE, width=0.8)
 
 
-def _queue(axes: Axes, run: Recorded, link: str, title: str, *, target: bool = False) -> None:
-    time, packets = series.queue(run, link)
+def _queue(axes: Axes, run: Recorded | None, link: str, title: str, *, target: bool = False) -> None:
     ends = np.array([0.0, END_S])
-    traces = [Trace("queue", time, packets, colour=QUEUE, width=0.7)]
+    traces = []
+    if run is not None:
+        time, packets = series.queue(run, link)
+        traces.append(Trace("queue", time, packets, colour=QUEUE, width=0.7))
     if target:
         traces.append(Trace("target T", ends, np.full(2, TARGET), colour=AIM, width=1.4, dashed=True))
     traces.append(Trace("buffer", ends, np.full(2, BUFFER), colour=GREY, width=1.0))

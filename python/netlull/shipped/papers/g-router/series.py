@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netlull.plot.series import Floats, bin_rate, column, rows_of
+from netlull.stats import Interval
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pyarrow as pa
 
     from netlull.papers import Recorded
@@ -63,6 +66,18 @@ def throughput(recorded: Recorded, link: str, width_s: float = 5.0) -> tuple[Flo
     """A link's throughput in bins of this width: middle of each bin (s) and rate (bit/s)."""
     found = rows(recorded, "link", link)
     return bin_rate(column(found, "time_s"), column(found, "delivered_bytes"), width_s)
+
+
+def pooled(samples: Sequence[tuple[Floats, Floats]], width_s: float) -> tuple[Floats, list[Interval]]:
+    """Pools the samples of several runs in bins: middle of each bin (s), median, and the range of 80 % of the values."""
+    time = np.concatenate([at for at, _ in samples])
+    values = np.concatenate([value for _, value in samples])
+    index = np.ceil(time / width_s - 1e-9).astype(np.int64) - 1
+    bins = np.unique(index)
+    found = [np.quantile(values[index == each], (0.5, 0.1, 0.9)) for each in bins]
+    counts = [int(np.sum(index == each)) for each in bins]
+    middles = np.asarray((bins + 0.5) * width_s, dtype=np.float64)
+    return middles, [Interval(*map(float, each), n) for each, n in zip(found, counts, strict=True)]
 
 
 def service(recorded: Recorded) -> tuple[Floats, Floats]:
