@@ -266,7 +266,8 @@ def senders_evidence(vegas: float = 0.992, cwnd: float = 30e3) -> Evidence:
     for sender in SENDERS:
         metrics[f"case1-over:{sender}"] = over()
         share = vegas if sender == "Vegas" else 0.992
-        metrics |= {f"case1-{way}:{sender}": controlled(1) | {"goodput_bps": share * 20e6} for way in WAYS}
+        ways = (*WAYS, "counted")
+        metrics |= {f"case1-{way}:{sender}": controlled(1) | {"goodput_bps": share * 20e6} for way in ways}
     runs = {f"{way}-{slug}": Recording(cwnd=cwnd) for way in WAYS for slug in SLUGS}
     return evidence_of(metrics, runs, "sender")
 
@@ -278,6 +279,7 @@ def test_every_sender_must_do_as_well_because_of_the_window() -> None:
     assert claim.verdict is Verdict.PARTLY
     failed = {part.id for part in claim.parts if not part.holds}
     assert failed == {f"{way}-{what}" for way in WAYS for what in ("vegas", "cause")}
+    assert [part.id for part in claim.parts if not part.counted] == ["counted-sack", "counted-cubic"]
 
 
 def test_printed_estimators_wear_the_window_down_as_their_closed_form_says() -> None:

@@ -136,6 +136,8 @@ SENDERS = {
     "bbr": "BBR",
 }
 """The senders that G11 compares with ns-2's NewReno, by the names of their recorded runs."""
+ISOLATED = ("sack", "cubic")
+"""The senders that fall behind as printed, and whose cause the experiment `case1-counted` isolates."""
 
 
 def any_sender(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
@@ -144,8 +146,7 @@ def any_sender(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     for way, name in WAYS.items():
         plain = kept_by(evidence, way, "NewReno (ns-2)")
         for slug, sender in SENDERS.items():
-            found = kept_by(evidence, way, sender)
-            more = mean_interval([found[seed] - plain[seed] for seed in found if seed in plain])
+            more = _more(kept_by(evidence, way, sender), plain)
             said = f"{name.capitalize()}, {sender}: {number(more.scaled(100), 'points', 2)}."
             parts.append(Part(f"{way}-{slug}", decided(more, at_least=-points, at_most=points), said))
         shares = {
@@ -154,7 +155,17 @@ def any_sender(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
         least = min(shares, key=lambda slug: shares[slug])
         said = f"{name.capitalize()}: the window limits in {100 * shares[least]:.0f} % of the samples ({least})."
         parts.append(Part(f"{way}-cause", shares[least] >= tolerance["bypassed"], said))
+    plain = kept_by(evidence, "counted", "NewReno (ns-2)")
+    for slug in ISOLATED:
+        more = _more(kept_by(evidence, "counted", SENDERS[slug]), plain)
+        said = f"As printed with N counted, {SENDERS[slug]}: {number(more.scaled(100), 'points', 2)}."
+        parts.append(Part(f"counted-{slug}", decided(more, at_least=-points, at_most=points), said, counted=False))
     return parts
+
+
+def _more(found: dict[int, float], plain: dict[int, float]) -> Interval:
+    """The mean difference over common seeds."""
+    return mean_interval([found[seed] - plain[seed] for seed in found if seed in plain])
 
 
 def kept_by(evidence: Evidence, way: str, sender: str) -> dict[int, float]:
