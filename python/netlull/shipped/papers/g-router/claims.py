@@ -136,8 +136,8 @@ SENDERS = {
     "bbr": "BBR",
 }
 """The senders that G11 compares with ns-2's NewReno, by the names of their recorded runs."""
-ISOLATED = ("sack", "cubic")
-"""The senders that fall behind as printed, and whose cause the experiment `case1-counted` isolates."""
+ISOLATED = ("sack", "cubic", "bbr")
+"""The senders that fall behind as printed alone. The experiment `case1-counted` isolates the cause."""
 
 
 def any_sender(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
