@@ -22,6 +22,7 @@ SEEDS = (1, 2, 3, 4)
 ROUTER, NODE = "access-internet", "internet-servers"
 
 long = module_of(FOLDER, "long")
+series = module_of(FOLDER, "series")
 
 FROZEN_S = 20 * 65_535 * 8 / 10e6
 """RTT_0, which the printed estimators never change."""
@@ -315,3 +316,13 @@ def test_the_decay_that_is_drawn_is_that_of_the_packets() -> None:
     left = long.decay(time, np.full(len(time), 10e6), np.full(len(time), 10_000.0), 100.0)
     assert np.isnan(left[:9]).all()
     assert left[-1] == pytest.approx(5195, rel=0.01)
+
+
+def test_recorded_seeds_are_pooled_in_bins() -> None:
+    # Bins end at whole multiples of the width: the sample at 5 s belongs to the first one.
+    time = np.arange(1.0, 11.0)
+    middles, values = series.pooled([(time, time), (time, time + 10)], 5.0)
+    assert middles.tolist() == [2.5, 7.5]
+    assert [value.n for value in values] == [10, 10]
+    # 1 to 5 and 11 to 15: the median is 8, a tenth lies below 1.9 and a tenth above 14.1.
+    assert (values[0].mean, values[0].low, values[0].high) == pytest.approx((8.0, 1.9, 14.1))

@@ -69,7 +69,7 @@ def throughput(recorded: Recorded, link: str, width_s: float = 5.0) -> tuple[Flo
 
 
 def pooled(samples: Sequence[tuple[Floats, Floats]], width_s: float) -> tuple[Floats, list[Interval]]:
-    """Pools the samples of several runs in bins: middle of each bin (s), median, and the range of 80 % of the values."""
+    """Pools the samples of several runs in bins: middle of each bin (s), median, range of 80 % of the values."""
     time = np.concatenate([at for at, _ in samples])
     values = np.concatenate([value for _, value in samples])
     index = np.ceil(time / width_s - 1e-9).astype(np.int64) - 1
