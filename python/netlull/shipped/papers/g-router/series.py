@@ -74,10 +74,10 @@ def pooled(samples: Sequence[tuple[Floats, Floats]], width_s: float) -> tuple[Fl
     values = np.concatenate([value for _, value in samples])
     index = np.ceil(time / width_s - 1e-9).astype(np.int64) - 1
     bins = np.unique(index)
-    found = [np.quantile(values[index == each], (0.5, 0.1, 0.9)) for each in bins]
-    counts = [int(np.sum(index == each)) for each in bins]
+    found = [values[index == each] for each in bins]
+    ranges = [(float(np.median(each)), *np.quantile(each, (0.1, 0.9)).tolist(), len(each)) for each in found]
     middles = np.asarray((bins + 0.5) * width_s, dtype=np.float64)
-    return middles, [Interval(*map(float, each), n) for each, n in zip(found, counts, strict=True)]
+    return middles, [Interval(middle, low, high, n) for middle, low, high, n in ranges]
 
 
 def service(recorded: Recorded) -> tuple[Floats, Floats]:
