@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -104,6 +105,8 @@ class Study(_Prose, frozen=True):
     recorded: Series | None = field(default=None, name="series")
     needs: tuple[str, ...] = ()
     """Packages that its sweep needs beyond netlull's own dependencies."""
+    alone: bool = False
+    """True if `--full` leaves it out: only `--study` runs it."""
 
     def __post_init__(self) -> None:
         """Fills in the default file names."""
@@ -201,17 +204,20 @@ class Alternative(_Prose, frozen=True):
     unset: tuple[str, ...] = ()
     axes: tuple[Mapping[str, Any], ...] = field(default=(), name="axis")
     use: Mapping[str, str] = {}
+    scripts: tuple[Mapping[str, Any], ...] = ()
+    """Changes for scripts without random numbers: the first, added to `set`, runs instead of the first seed."""
 
     def __post_init__(self) -> None:
         """Refuses an alternative without a change."""
         super().__post_init__()
         if not self.changed:
-            raise FieldError("set", "is missing; expected a change: set, unset, axis or use")
+            raise FieldError("set", "is missing; expected a change: set, unset, axis, use or scripts")
 
     @property
     def changed(self) -> frozenset[str]:
         """The fields, axes and metrics that it changes."""
-        return frozenset([*self.set, *self.unset, *self.use, *(str(axis.get("name")) for axis in self.axes)])
+        axes = (str(axis.get("name")) for axis in self.axes)
+        return frozenset([*self.set, *self.unset, *self.use, *axes, *itertools.chain(*self.scripts)])
 
 
 class Reading(_Prose, frozen=True):
@@ -392,8 +398,9 @@ def load(folder: Path) -> Paper:
     for study in paper.studies:
         _check_files(study, paper)
     for claim in paper.claims:
-        if claim.study:
-            paper.study(claim.study)
+        if claim.study and paper.study(claim.study).alone:
+            where = f"{folder.name}/paper.toml: study.{claim.study}.alone"
+            raise PaperError(f"{where}: is true; expected false, because the study decides claim {claim.id}")
     names = [study.name for study in paper.studies]
     for name in paper.notes.study:
         if name not in names:

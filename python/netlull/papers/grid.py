@@ -45,6 +45,7 @@ class Grid:
     """Access to a sweep's table. `use` judges another metric under a column's name."""
 
     def __init__(self, table: pa.Table, axes: Sequence[str], use: Mapping[str, str] | None = None) -> None:
+        self.table = table
         self._use = dict(use or {})
         self._columns = {name: table[name].to_pylist() for name in table.column_names}
         present = [axis for axis in axes if axis in self._columns]

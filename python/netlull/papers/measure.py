@@ -7,6 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 from netlull.papers import source
 from netlull.papers.documents import Study
 from netlull.papers.grid import Cell, Grid
@@ -77,10 +79,21 @@ def measure(
     Raises:
         PaperError: a recorded run is not a point of the sweep.
     """
+    if planned.scripts:
+        stores = stores or (folder / STORE,)
+        found = [
+            measure(paper, script, folder / f"script-{place}", execution=execution, stores=stores, use=use)
+            for place, script in enumerate(planned.scripts, start=1)
+        ]
+        return _joined(found, planned.axes, use)
     sweep = Sweep.from_file(planned.write(folder), allow_code=True)
     store, *others = stores or (folder / STORE,)
     named = paper if planned.study is None else planned.study
-    wanted = [run for run in named.series if run.experiment in planned.experiments]
+    wanted = [
+        run
+        for run in named.series
+        if run.experiment in planned.experiments and planned.seed in {None, run.seed}
+    ]
     points = sweep.points()
     series, runs = _record(paper, named, wanted, points, execution.threads)
     if runs:
@@ -92,6 +105,20 @@ def measure(
     grid = Grid(result.table, planned.axes, use)
     recorded = {run.name: (Cell.of(run.experiment, **run.point), run.seed) for run in wanted}
     return Evidence(paper, grid, series, cost, result.energy, places, recorded, result.units)
+
+
+def _joined(parts: Sequence[Evidence], axes: Sequence[str], use: Mapping[str, str] | None) -> Evidence:
+    """The runs of all parts. Each part has its own seeds."""
+    table = pa.concat_tables([part.grid.table for part in parts], promote_options="default")
+    first, *others = parts
+    return replace(
+        first,
+        grid=Grid(table, axes, use),
+        series={name: run for part in parts for name, run in part.series.items()},
+        cost=sum((part.cost for part in others), first.cost),
+        energy=None,
+        recorded={name: place for part in parts for name, place in part.recorded.items()},
+    )
 
 
 def judged(evidence: Evidence, study: str = "") -> list[JudgedClaim]:

@@ -32,6 +32,10 @@ class Plan:
     sweep: Mapping[str, Any]
     study: Study | None = None
     """The study of the plan; None for the paper's own sweep."""
+    scripts: tuple[Plan, ...] = ()
+    """The plans of scripts without random numbers, which replace this plan."""
+    seed: int | None = None
+    """The seed that a script replaces; None for any other plan."""
 
     @property
     def axes(self) -> list[str]:
@@ -84,7 +88,38 @@ def plan(paper: Paper, scope: Scope | None, seeds: int | None = None, changes: S
             the sweep.
     """
     folder = paper.info.folder
-    return _plan(_Source(folder, folder / "scenario.toml", folder / "sweep.toml"), scope, seeds, changes)
+    source = _Source(folder, folder / "scenario.toml", folder / "sweep.toml")
+    whole = _plan(source, scope, seeds, changes)
+    scripted = [change for change in changes if change.scripts]
+    if not scripted:
+        return whole
+    if len(scripted) > 1:
+        names = " and ".join(change.name for change in scripted)
+        raise PaperError(f"{folder.name}/readings.toml: scripts: {names} both have some; expected one of them")
+    (change,) = scripted
+    each = [structs.replace(change, set={**change.set, **script}, scripts=()) for script in change.scripts]
+    plans = [
+        _script(_plan(source, scope, seeds, [one if other is change else other for other in changes]), place)
+        for place, one in zip(range(len(_seeds(whole.sweep.get("seeds", 1)))), each, strict=False)
+    ]
+    return replace(whole, scripts=tuple(plans))
+
+
+def _seeds(own: int | Sequence[int]) -> Sequence[int]:
+    return range(1, own + 1) if isinstance(own, int) else own
+
+
+def _script(planned: Plan, place: int) -> Plan:
+    """The plan with the runs of one seed. Experiments with fewer seeds are left out."""
+    seed = _seeds(planned.sweep.get("seeds", 1))[place]
+    experiments = []
+    for item in planned.sweep.get("experiment", []):
+        own = _seeds(item.get("seeds", planned.sweep.get("seeds", 1)))
+        if place < len(own):
+            experiments.append({**item, "seeds": [own[place]]})
+    used = {axis for item in experiments for axis in item["axes"]}
+    axes = [axis for axis in planned.sweep.get("axis", []) if axis["name"] in used]
+    return replace(planned, sweep={**planned.sweep, "axis": axes, "experiment": experiments}, seed=seed)
 
 
 def _plan(source: _Source, scope: Scope | None, seeds: int | None, changes: Sequence[Alternative] = ()) -> Plan:

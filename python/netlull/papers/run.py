@@ -129,10 +129,11 @@ class _Job:
         """The studies of a full reproduction. A study whose packages are not installed is left out."""
         if self.scope != "full":
             return []
-        for study in paper.studies:
+        studies = [study for study in paper.studies if not study.alone]
+        for study in studies:
             if study.missing():
                 warnings.warn(f"{paper.info.key}: {_left_out(study)}", NetlullWarning, stacklevel=2)
-        return [(study, self.planned_study(paper, study)) for study in paper.studies if not study.missing()]
+        return [(study, self.planned_study(paper, study)) for study in studies if not study.missing()]
 
     def planned_study(self, paper: Paper, study: Study) -> Plan:
         return plan_study(paper, study, study.quick if self.scope == "quick" else None, self.seeds)
@@ -246,7 +247,7 @@ class _Job:
             scope += f" {self._scope_of(found.studies)}"
         elif self.seeds is not None:
             scope += f" {self._with_seeds()}"
-        missing = [study for study in paper.studies if study.missing() and not quick]
+        missing = [study for study in paper.studies if study.missing() and not (quick or study.alone)]
         scope += "".join(f" Left out: {_left_out(study)}." for study in missing)
         seeds = sorted({seed for name in planned.experiments for seed in grid.seeds(name)})
         manifest = pages.manifest(found.evidence, self.scope, seeds, origin()) | pages.study_facts(found.studies)
