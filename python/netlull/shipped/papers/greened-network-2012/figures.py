@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 PLANNED = (50, 60, 70, 80, 90)
 LIKE = {50: 50, 60: 70, 70: 70, 80: 70, 90: 90}
-"""For each threshold, the simulated state with the same sleeping links."""
+"""For each threshold, the simulated state in which the rule's links sleep."""
 POWER_MODELS = {
     "cards_j": "line cards",
     "ideal_j": "ideal: power follows the rate",
@@ -50,15 +50,15 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
         "fig3",
         "Fig. 3. Throughput lost",
         "Loss of throughput against the 30 s before: ours (means over seeds; bands are 95 % intervals) and the "
-        "paper's (dashed; from its Table IV, which has 50, 70 and 90 %). At 60 and 80 % the rule puts the same "
-        "links to sleep as at 70 %.",
+        "paper's (dashed; from its Table IV, which has 50, 70 and 90 %). The links asleep are those of Table V, so "
+        "60 % is a copy of 70 %, and 80 % of 90 % (white dots). ESTOP's rule would make 80 % a copy of 70 %.",
         throughput_lost(evidence),
     )
     yield Drawn(
         "fig4",
         "Fig. 4. Throughput lost by Vegas",
-        "Every seed (next to its threshold, 50, 70 or 90 %), and the paper's value (orange). (a) ns-2's Vegas, as "
-        "in the paper. (b) Linux's Vegas.",
+        "Every seed, next to its threshold, and the paper's value (orange; from Table IV). The links asleep are those "
+        "of Table V, so 60 % is a copy of 70 %, and 80 % of 90 % (hollow).",
         vegas.lost(evidence),
     )
     yield Drawn(
@@ -101,16 +101,29 @@ def window_panels(evidence: Evidence) -> Figure:
 def throughput_lost(evidence: Evidence) -> Figure:
     """Draws Fig. 3: measured losses of throughput and the paper's."""
     panels = []
-    for letter, versions in zip("ab", (measures.AIMD, measures.LINUX), strict=True):
+    for title, versions in (
+        ("(a) Tahoe, Reno and NewReno", measures.AIMD),
+        ("(b) BIC and CUBIC", measures.LINUX),
+    ):
         curves = []
         for version in versions:
             colour = measures.VERSIONS.index(version)
-            ours = [measures.loss(evidence, version, LIKE[threshold], 100) for threshold in PLANNED]
+            ours = [measures.loss(evidence, version, printed.LIKE[threshold], 100) for threshold in PLANNED]
             curves.append(Curve(version, PLANNED, ours, colour))
             paper = [_exactly(printed.loss_percent(version, state)) for state in measures.STATES]
             curves.append(Curve(f"{version}, paper", measures.STATES, paper, colour, dashed=True))
-        panels.append(Panel(f"({letter})", THRESHOLD, "Throughput lost (%)", curves, log_x=False, y_from=0, y_to=45))
-    return panel_grid(panels)
+        panels.append(Panel(title, THRESHOLD, "Throughput lost (%)", curves, log_x=False, y_from=0, y_to=45))
+    drawn = panel_grid(panels)
+    for axes, panel in zip(drawn.axes, panels, strict=True):
+        copies = [
+            (threshold, curve.y[place].mean)
+            for curve in panel.curves
+            for place, threshold in enumerate(curve.x)
+            if not curve.dashed and threshold in printed.COPIES
+        ]
+        axes.plot(*zip(*copies, strict=True), "o", markersize=1.8, color="white", zorder=5)
+        axes.set_xticks(PLANNED, printed.threshold_names(PLANNED))
+    return drawn
 
 
 def _exactly(value: float) -> Interval:

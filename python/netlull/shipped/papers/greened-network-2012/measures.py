@@ -28,8 +28,6 @@ EARLY_S, LATE_S = (5.0, 30.0), (32.0, 60.0)
 """Intervals before and after the switch-off, in seconds, without slow start and the transition."""
 STABLE_S = (40.0, 60.0)
 """The interval of the state that the windows reach after the switch-off, in seconds."""
-RECORDED_SEEDS = (1, 2, 3, 4, 5)
-"""The seeds of the recorded runs of Fig. 2."""
 
 Values = dict[int, float]
 """A number for each seed."""

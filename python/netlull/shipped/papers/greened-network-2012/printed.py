@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from netlull.papers import Evidence
 
 WIRE_MBPS = 1.04e-6
@@ -69,6 +71,17 @@ TABLE_V = {
     50: ("9-10", "3-9", "2-8", "1-5"),
 }
 """Table V: the links that ESTOP switches off, in order."""
+LIKE = {50: 50, 60: 70, 70: 70, 80: 90, 90: 90}
+"""For each threshold of Table V, the simulated state in which its links sleep."""
+COPIES = tuple(threshold for threshold, state in LIKE.items() if threshold != state)
+"""The thresholds whose links sleep at another threshold too."""
+
+
+def threshold_names(thresholds: Iterable[int]) -> list[str]:
+    """The thresholds in percent, as labels of an axis. A copy names its original below."""
+    return [f"{at}\n(as {LIKE[at]})" if at in COPIES else str(at) for at in thresholds]
+
+
 ENERGY_PERCENT = {90: 13.3, 80: 13.3, 70: 20.0, 60: 20.0, 50: 26.7}
 WATTS = {90: 4368.0, 50: 9072.0}
 

@@ -105,15 +105,19 @@ def lost(evidence: Evidence) -> Figure:
         panels = drawn.subplots(1, 2, sharey=True)
         ways = {"(a) ns-2's Vegas": lambda state: measures.asleep("Vegas", state), "(b) Linux' Vegas": _linux}
         for axes, (title, cell_of) in zip(panels, ways.items(), strict=True):
-            for place, state in enumerate(measures.STATES):
+            for threshold, state in printed.LIKE.items():
                 values = [100 * value for value in measures.losses(evidence, cell_of(state)).values()]
                 spread = np.linspace(-SPREAD, SPREAD, len(values))
-                label = "netlull, a seed" if place == 0 else None
-                axes.plot(state + spread, values, "o", markersize=3, color=COLOURS[0], label=label)
+                copied = threshold in printed.COPIES
+                label = {50: "netlull, a seed", 60: "a copy"}.get(threshold)
+                face = "white" if copied else COLOURS[0]
+                axes.plot(
+                    threshold + spread, values, "o", markersize=3, color=COLOURS[0], markerfacecolor=face, label=label
+                )
             paper = [printed.loss_percent("Vegas", state) for state in measures.STATES]
             axes.plot(measures.STATES, paper, "x", markersize=6, markeredgewidth=1.4, color=COLOURS[1], label="paper")
-            axes.set_xlim(42, 98)
-            axes.set_xticks(measures.STATES)
+            axes.set_xlim(45, 95)
+            axes.set_xticks(list(printed.LIKE), printed.threshold_names(printed.LIKE))
             axes.set_ylim(0, 105)
             axes.set_title(title, loc="left")
             axes.set_xlabel("Connectivity threshold (%)")

@@ -10,7 +10,7 @@ import numpy as np
 from netlull.papers import Evidence, Part, Tolerance, decided, number
 
 from . import series
-from .measures import AIMD, EARLY_S, LATE_S, LINUX, LOSS_BASED, RECORDED_SEEDS, STABLE_S, Values, less, mean, percent
+from .measures import AIMD, EARLY_S, LATE_S, LINUX, LOSS_BASED, STABLE_S, Values, less, mean, percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
 def windows_of(evidence: Evidence, version: str) -> dict[int, Recorded]:
     """The recorded runs of a version in Fig. 2, by seed."""
-    name = {"NewReno": "new-reno"}.get(version, version.lower())
-    return {seed: evidence.series[f"{name}-{seed}"] for seed in RECORDED_SEEDS}
+    prefix = {"NewReno": "new-reno"}.get(version, version.lower()) + "-"
+    names = [name for name in evidence.series if name.startswith(prefix)]
+    return {int(name.removeprefix(prefix)): evidence.series[name] for name in names}
 
 
 def of_runs(evidence: Evidence, version: str, measure: Callable[[Recorded], float]) -> Values:
@@ -115,7 +116,7 @@ def variations(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     depth = {}
     for version in LOSS_BASED:
         spans = [teeth_of(evidence, version, span, tolerance["fall"]) for span in (EARLY_S, LATE_S)]
-        found = {seed: [*spans[0][seed].depths, *spans[1][seed].depths] for seed in RECORDED_SEEDS}
+        found = {seed: [depth for span in spans for depth in span[seed].depths] for seed in spans[0]}
         depth[version] = {seed: float(np.mean(depths)) for seed, depths in found.items() if depths}
     return below_aimd(depth, lambda found: percent(found, 0))
 
