@@ -15,7 +15,8 @@ import pytest
 from conftest import SHIPPED, copy_of_paper
 from netlull import Scenario, papers
 from netlull.papers import Evidence, Grid, PaperError, Verdict, load
-from netlull.papers.measure import judged
+from netlull.papers.measure import Execution, judged, measure
+from netlull.papers.plan import plan
 from netlull.papers.source import module_of
 from netlull.papers.toml import read_data
 
@@ -545,9 +546,48 @@ def test_a_small_network_is_reproduced_with_every_figure(tmp_path: Path) -> None
     plans, energy = (next(claim for claim in found.claims if claim.id == name) for name in ("N1", "N2"))
     # All parts but that of 80 %.
     assert [part.id for claim in (plans, energy) for part in claim.parts if not part.holds] == ["at80", "at80"]
+    texts = {path.stem: path.read_text(encoding="utf-8") for path in found.figures if path.suffix == ".svg"}
+    assert "8 New York" in texts["fig1"]
+    assert "After ESTOP at 70 %: 3 of 15 links asleep" in texts["fig1-after"]
+    assert not [name for name in ("fig1", "fig1-after") if "power" in texts[name] or " W<" in texts[name]]
+    # By Table V's links 60 % is a copy of 70 %, and 80 % of 90 %.
+    assert not [name for name in ("fig3", "fig4") if "(as 70)" not in texts[name] or "(as 90)" not in texts[name]]
     report = found.report.read_text(encoding="utf-8")
     assert "Why Vegas collapses" in report
     assert "9-10, 3-9, 2-8, 1-5" in report
+
+
+def test_each_script_runs_instead_of_a_seed(tmp_path: Path) -> None:
+    folder = a_tenth(tmp_path)
+    readings = folder / "readings.toml"
+    readings.write_text(readings.read_text(encoding="utf-8").replace('"10 Mb/s"', '"1 Mb/s"'), encoding="utf-8")
+    paper = load(folder)
+    (scripts,) = (one for reading in paper.readings for one in reading.alternatives if one.scripts)
+    whole = plan(paper, None, changes=[scripts])
+    assert [script.seed for script in whole.scripts] == [1, 2, 3, 4, 5, 6, 7, 8]
+    # Runs without randomness, and experiments with fewer seeds than scripts.
+    assert ["plan" in script.experiments for script in whole.scripts] == [True] + [False] * 7
+    assert ["not-rerouted" in script.experiments for script in whole.scripts] == [True] * 5 + [False] * 3
+    assert len({script.scenario for script in whole.scripts}) == 8
+    # Of fewer seeds, the first scripts.
+    few = plan(paper, paper.vary, changes=[scripts])
+    assert few.scripts[1].sweep["seeds"] == 2
+    found = measure(paper, few, tmp_path / "runs", execution=Execution(workers=1))
+    assert found.grid.seeds("asleep") == [1, 2]
+    assert found.grid.seeds("plan") == [1]
+    assert {run.seed for run in paper.series if run.name in found.series} == {1, 2}
+    # The second script starts TCP a second later, and nothing else is random.
+    starts = [np.flatnonzero(series.window(found.series[f"tahoe-{seed}"])[1] > 1)[0] / 100 for seed in (1, 2)]
+    assert starts[1] - starts[0] == pytest.approx(1.0, abs=0.02)
+    repeated = Scenario.from_toml(few.scripts[0].scenario)
+    assert repeated.run(1).metric("flow.tcp.goodput_bps") == repeated.run(9).metric("flow.tcp.goodput_bps")
+
+
+def test_scripts_of_two_readings_are_refused() -> None:
+    paper = load(FOLDER)
+    (scripts,) = (one for reading in paper.readings for one in reading.alternatives if one.scripts)
+    with pytest.raises(PaperError, match=r"readings.toml: scripts: scripts and scripts both have some; expected one"):
+        plan(paper, None, changes=[scripts, scripts])
 
 
 def _edited(tmp_path: Path, edit: Callable[[str], str]) -> Path:

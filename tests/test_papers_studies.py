@@ -12,7 +12,8 @@ import pytest
 from conftest import SHIPPED, copy_of_paper
 from netlull import NetlullWarning, papers
 from netlull.cli import main
-from netlull.papers import PaperError, documents, load
+from netlull.papers import PaperError, documents, load, run
+from netlull.papers.measure import Execution
 from netlull.papers.plan import plan, plan_study
 
 if TYPE_CHECKING:
@@ -299,6 +300,22 @@ def test_the_command_runs_one_and_names_what_it_cannot(
     ):
         assert main(["reproduce", *arguments, *out]) == 2
         assert message in capsys.readouterr().err
+
+
+def test_a_study_that_decides_no_claim_may_run_only_by_its_name(folder: Path, tmp_path: Path) -> None:
+    path = folder / "paper.toml"
+    text = path.read_text(encoding="utf-8")
+    job = run._Job("full", tmp_path / "out", None, Execution(workers=1), readings=False)
+    assert [study.name for study, _ in job.all_studies(load(folder))] == ["few"]
+    path.write_text(text.replace('full = "two', 'alone = true\nfull = "two'), encoding="utf-8")
+    assert job.all_studies(load(folder)) == []
+    assert papers.reproduce_studies(str(folder), ["few"], out=tmp_path / "out").studies == ("few",)
+    claims = folder / "claims.toml"
+    judged = claims.read_text(encoding="utf-8").replace('id = "T1"\n', 'id = "T1"\nstudy = "few"\n')
+    claims.write_text(judged, encoding="utf-8")
+    message = "paper.toml: study.few.alone: is true; expected false, because the study decides claim T1"
+    with pytest.raises(PaperError, match=re.escape(message)):
+        load(folder)
 
 
 def test_a_study_that_needs_what_is_not_there_is_left_out_or_refused(folder: Path, tmp_path: Path) -> None:
