@@ -89,11 +89,7 @@ def measure(
     sweep = Sweep.from_file(planned.write(folder), allow_code=True)
     store, *others = stores or (folder / STORE,)
     named = paper if planned.study is None else planned.study
-    wanted = [
-        run
-        for run in named.series
-        if run.experiment in planned.experiments and planned.seed in {None, run.seed}
-    ]
+    wanted = [run for run in named.series if run.experiment in planned.experiments and planned.seed in {None, run.seed}]
     points = sweep.points()
     series, runs = _record(paper, named, wanted, points, execution.threads)
     if runs:

@@ -237,13 +237,14 @@ def _placed(
 ) -> Annotation | None:
     """The name at the best of eight sides, near or a little further away; None if it would cover a label everywhere."""
     best: tuple[int, tuple[float, float], tuple[str, str], Bbox] | None = None
-    canvas = axes.figure.bbox
+    others = [other.bbox.x0 - _CLEAR for other in axes.figure.axes if other is not axes]  # the colour bar
+    right = min(others, default=axes.figure.bbox.x1)
     for away in (4.5, 9.0):
         for across, up in _SIDES:
             offset = (across * away * (0.75 if up else 1), up * away * (0.75 if across else 1))
             anchors = ({1: "left", -1: "right", 0: "center"}[across], {1: "bottom", -1: "top", 0: "center"}[up])
             box = _label(axes, name, point, size, offset, anchors)[1]
-            if any(box.overlaps(other) for other in taken) or not (box.x0 > 0 and box.x1 < canvas.x1):
+            if any(box.overlaps(other) for other in taken) or not (box.x0 > 0 and box.x1 < right):
                 continue
             covered = 3 * _inside(nodes, box.padded(_CLEAR - 2)) + _inside(on_links, box) + int(away > 5)
             if best is None or covered < best[0]:

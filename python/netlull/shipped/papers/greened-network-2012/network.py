@@ -75,15 +75,13 @@ def drawings(evidence: Evidence) -> Iterator[Drawn]:
             "later",
             "Fig. 1, after ESTOP at 70 %",
             "After ESTOP at 70 %: 3 of 15 links asleep",
-            "Means from 32 to 60 s. TCP goes 8-11-1-4-6-3-10. The background of 8-2 goes 8-11-1-5-2, that of 9-3 goes 9-7-4-6-3: 11-1 and 6-3 "
-            "each have two flows of it, which leave TCP 20 Mb/s. ",
+            "Means from 32 to 60 s. TCP goes 8-11-1-4-6-3-10. The background of 8-2 goes 8-11-1-5-2, that of 9-3 goes "
+            "9-7-4-6-3: 11-1 and 6-3 each have two flows of it, which leave TCP 20 Mb/s. ",
         ),
     ):
         run = cast("Result", evidence.series[RUN])
         found = part_of(run, phase=phase)
-        states = {
-            frozenset(map(named, ends)): replace(state, power_w=None) for ends, state in found.states.items()
-        }
+        states = {frozenset(map(named, ends)): replace(state, power_w=None) for ends, state in found.states.items()}
         yield Drawn(name, title, words + wide, network_map(network, Part(above, states), title=above))
 
 
