@@ -203,8 +203,8 @@ def capacity_at_90(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
 
 
 def falls_with_threshold(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
-    """Judges N7: the loss falls as the threshold rises."""
-    parts = []
+    """Judges N7: the loss falls as the threshold rises, for all versions."""
+    parts, falls = [], []
     for version in VERSIONS:
         steps = [
             loss_over(evidence, asleep(version, higher), asleep(version, lower))
@@ -213,8 +213,9 @@ def falls_with_threshold(evidence: Evidence, tolerance: Tolerance) -> list[Part]
         found = [loss(evidence, version, threshold, 100).mean for threshold in STATES]
         shown = ", ".join(percent(step, unit="") for step in steps)
         text = f"{version} {', '.join(f'{value:.1f}' for value in found)} % (steps {shown})."
-        parts.append(Part(version.lower(), every(decided(step, at_most=tolerance["slack"]) for step in steps), text))
-    return parts
+        falls.append(every(decided(step, at_most=tolerance["slack"]) for step in steps))
+        parts.append(Part(version.lower(), falls[-1], text, counted=False))
+    return [*parts, Part("all", every(falls), f"{falls.count(True)} of {len(falls)} versions.")]
 
 
 def least_loss(evidence: Evidence, _tolerance: Tolerance) -> list[Part]:
