@@ -51,8 +51,7 @@ def jumps_react(evidence: Evidence, _: Tolerance) -> list[Part]:
     grid = evidence.grid
 
     def gaps(metric: str, scale: float) -> list[Interval]:
-        points = [{"at": at, "room": 1.0, "mrci": 16.0} for at in grid.values("study-jumps", "at")]
-        pairs = [(Cell.of("study-jumps", **point), Cell.of("study-mrci", **point)) for point in points]
+        pairs = [(Cell.of("jumps", at=at), Cell.of("neighbours", at=at)) for at in grid.values("jumps", "at")]
         return [grid.difference(jumps, steps, metric, scale) for jumps, steps in pairs]
 
     waits, changes = gaps("wait_s", 1e3), gaps("rate_changes", 1)

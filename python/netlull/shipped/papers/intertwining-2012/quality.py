@@ -164,28 +164,24 @@ def goodput_difference(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
 def time_difference(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     """Judges I8: ES - QoSD with completion time is near zero at low load and far below zero at high load."""
     low, high = loads(evidence, 0.0, tolerance["low_to"]), loads(evidence, tolerance["high_from"])
-    parts = []
-    for static in ("0", "0.75"):
-        saving, counted = "saving_fs" + STATIC[static], static == "0"
-        calm = [over_seeds(es_qosd_time(evidence, load, saving)) for load in low]
-        busy = [over_seeds(es_qosd_time(evidence, load, saving)) for load in high]
-        near = tolerance["near_points"]
-        name = "" if counted else "-static075"
-        shown = [_range(calm), _range(busy)]
+    near, parts = tolerance["near_points"], []
+    for static, ending in STATIC.items():
+        calm, busy = (
+            [over_seeds(es_qosd_time(evidence, load, f"saving_fs{ending}")) for load in found] for found in (low, high)
+        )
+        name = f"static{static}".replace(".", "")
         parts.append(
             Part(
-                f"near{name}",
+                f"near-{name}",
                 every([decided(value, at_least=-near, at_most=near) for value in calm]),
-                f"P_s {static}: {shown[0]} points at low load,",
-                counted,
+                f"P_s {static}: {_range(calm)} points at low load,",
             )
         )
         parts.append(
             Part(
-                f"far{name}",
+                f"far-{name}",
                 every([decided(value, at_most=tolerance["far_points"]) for value in busy]),
-                f"{shown[1]} points at high load.",
-                counted,
+                f"{_range(busy)} points at high load.",
             )
         )
     return parts
