@@ -67,6 +67,15 @@ def _constant(evidence: Evidence, label: str, value: float, colour: int = 6) -> 
     return dataclasses.replace(line, marked=False)
 
 
+HEADLINE_LOAD, PRINTED_S = 0.8, {TCP_PC: 7.0, TCPONLY: 0.2}
+"""The load and the completion times of the paper's headline."""
+
+
+def _printed(label: str, value: float, colour: int) -> Curve:
+    """A number of the paper at the headline's load: a hollow marker."""
+    return Curve(label, [HEADLINE_LOAD], [over_seeds({1: value})], colour, dashed=True)
+
+
 def _panel(title: str, y_label: str, curves: list[Curve], *, y_from: float | None = None, log_y: bool = False) -> Panel:
     return Panel(title, LOAD_LABEL, y_label, curves, log_x=False, y_from=y_from, log_y=log_y)
 
@@ -159,22 +168,34 @@ PERCENTILES = {"p50_s": "median", "p95_s": "95th percentile", "p99_s": "99th per
 
 def completion(evidence: Evidence) -> Drawn:
     """Draws Fig. 5."""
+    printed = [
+        _printed(f"the paper: {NAME[name]} {'above ' if name == TCP_PC else ''}{value:g} s", value, COLOUR[name])
+        for name, value in PRINTED_S.items()
+    ]
     ratio = _paired(evidence, "TCP+PC over TCPonly", 3, lambda load: inflation(evidence, load))
+    times = PRINTED_S[TCP_PC] / PRINTED_S[TCPONLY]
     panels = [
         _panel(
             "(a) Mean completion time",
             "Completion time (s)",
-            _scenarios(evidence, "completion_s", 1, (TCP_PC, TCPONLY)),
+            [*_scenarios(evidence, "completion_s", 1, (TCP_PC, TCPONLY)), *printed],
             log_y=True,
         ),
         _panel(
             "(b) Inflation",
             "TCP+PC over TCPonly",
-            [ratio, _constant(evidence, "the paper: at least 2", 2)],
+            [
+                ratio,
+                _constant(evidence, "the paper: at least 2", 2),
+                _printed(f"the paper: 7 s over 0.2 s, {times:.0f} times", times, 3),
+            ],
             log_y=True,
         ),
     ]
-    caption = f"Mean completion time of the downloads that are complete at the end of the run. {BANDS} {PAIRED}"
+    caption = (
+        "Mean completion time of the downloads that are complete at the end of the run. Hollow markers: the paper's "
+        f"numbers at load 0.8. {BANDS} {PAIRED}"
+    )
     return Drawn("fig5", "Fig. 5. Average completion time", caption, panel_grid(panels))
 
 

@@ -164,7 +164,7 @@ def goodput_difference(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
 def time_difference(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     """Judges I8: ES - QoSD with completion time is near zero at low load and far below zero at high load."""
     low, high = loads(evidence, 0.0, tolerance["low_to"]), loads(evidence, tolerance["high_from"])
-    near, parts = tolerance["near_points"], []
+    least, most, parts = tolerance["near_least_points"], tolerance["near_most_points"], []
     for static, ending in STATIC.items():
         calm, busy = (
             [over_seeds(es_qosd_time(evidence, load, f"saving_fs{ending}")) for load in found] for found in (low, high)
@@ -173,7 +173,7 @@ def time_difference(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
         parts.append(
             Part(
                 f"near-{name}",
-                every([decided(value, at_least=-near, at_most=near) for value in calm]),
+                every([decided(value, at_least=least, at_most=most) for value in calm]),
                 f"P_s {static}: {_range(calm)} points at low load,",
             )
         )
