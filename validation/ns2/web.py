@@ -34,13 +34,15 @@ CLASSES = {2: 0.45, 6: 0.35, 16: 0.15, 60: 0.045, 300: 0.005}
 MEASURES = ("mean_completion_s", "p50_completion_s", "p95_completion_s", "completed", "mean_rate_bps", "rate_changes")
 TOLERANCE = {
     "mean_completion_s": 0.05,
-    "p50_completion_s": 0.05,
+    "p50_completion_s": 0.07,
     "p95_completion_s": 0.08,
     "completed": 0.02,
     "mean_rate_bps": 0.02,
     "rate_changes": 0.05,
 }
-"""Relative tolerances, in addition to three standard errors of the paired difference: equal seeds, equal downloads."""
+"""Relative tolerances, in addition to three standard errors of the paired difference: equal seeds, equal downloads.
+
+The median's was 0.05 for a round trip of 50 ms. The FIN's round trip in the buffer (README.md) is a larger share of 36 ms."""
 
 
 @dataclass(frozen=True)
