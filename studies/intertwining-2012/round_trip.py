@@ -34,7 +34,9 @@ def cell(experiment: str, tests: str, propagation: float, load: float) -> Cell:
     return Cell.of(experiment, propagation=propagation, load=load, **rules)
 
 
-def mean_ms(evidence: Evidence, tests: str, propagation: float, experiments: tuple[str, ...] = tuple(NAMES)) -> Interval:
+def mean_ms(
+    evidence: Evidence, tests: str, propagation: float, experiments: tuple[str, ...] = tuple(NAMES)
+) -> Interval:
     """The round trip's mean over loads and scenarios with equal weights, in ms, with its interval over seeds."""
     found = [
         round_trip_at(evidence, cell(experiment, tests, propagation, load))

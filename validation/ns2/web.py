@@ -42,7 +42,8 @@ TOLERANCE = {
 }
 """Relative tolerances, in addition to three standard errors of the paired difference: equal seeds, equal downloads.
 
-The median's was 0.05 for a round trip of 50 ms. The FIN's round trip in the buffer (README.md) is a larger share of 36 ms."""
+The median's was 0.05 for a round trip of 50 ms. The FIN's round trip (README.md) is a larger share of 36 ms.
+"""
 
 
 @dataclass(frozen=True)
