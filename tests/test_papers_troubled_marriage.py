@@ -6,6 +6,7 @@ import math
 import re
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -26,6 +27,7 @@ from troubled_marriage import (
     late,
     opposite_world,
     sawtooth,
+    stepped,
     table,
     world_of_the_paper,
 )
@@ -125,14 +127,16 @@ def test_a_flow_that_never_slows_down_needs_no_recovery() -> None:
 
 
 def test_a_climb_has_the_slopes_of_arrivals_and_service_rate() -> None:
-    # From 4 to 10 Mb/s in 12 s: 0.5 Mb/s per second.
+    # From 4 to 10 Mb/s in 12 s: 2 s at each rate. The climb begins a second after the last step down, so 4 Mb/s is left
+    # out. The first climb of the run has no step down before it.
     series = module_of(FOLDER, "series")
-    climbs = series.climbs(climbing(12), 9e6)
-    assert len(climbs) >= 10
-    for climb in climbs[1:]:
-        assert climb.arrivals_bps2 == pytest.approx(0.5e6, rel=0.1)
-        assert climb.service_bps2 == pytest.approx(0.5e6, rel=0.1)
-    assert not series.climbs(Recording(sawtooth(40), late(sawtooth(40)), LOSSES), 9e6)
+    climb = series.climb(climbing(12), 50.0)
+    assert set(climb.times_s) == {5e6, 6e6, 7e6, 8e6, 9e6}
+    assert list(climb.times_s.values()) == pytest.approx([2.0] * 5, abs=0.06)
+    assert climb.arrivals_bps2 == pytest.approx(0.5e6, rel=0.1)
+    assert series.climb(climbing(12), 9.0) is None
+    low = lambda time: np.where(time < 1, 10e6, stepped(late(sawtooth(40)))(time))  # noqa: E731
+    assert series.climb(Recording(sawtooth(40), low, LOSSES), 50.0) is None
 
 
 def test_a_service_rate_follows_the_arrivals_after_its_delay() -> None:

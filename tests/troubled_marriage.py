@@ -115,8 +115,13 @@ def late(rate: Callable[[np.ndarray], np.ndarray]) -> Callable[[np.ndarray], np.
 
 
 def climbing(recovery_s: float) -> Recording:
-    """A run with losses, in which the service rate follows the arrivals and holds them back."""
-    return Recording(sawtooth(recovery_s), late(sawtooth(recovery_s)), LOSSES)
+    """A run with losses, in which the service rate follows the arrivals in steps and holds them back."""
+    return Recording(sawtooth(recovery_s), stepped(late(sawtooth(recovery_s))), LOSSES)
+
+
+def stepped(rate: Callable[[np.ndarray], np.ndarray]) -> Callable[[np.ndarray], np.ndarray]:
+    """The same in steps of 1 Mb/s."""
+    return lambda time: np.floor(rate(time) / 1e6) * 1e6
 
 
 def spiky(rate: Callable[[np.ndarray], np.ndarray]) -> Callable[[np.ndarray], np.ndarray]:
@@ -154,8 +159,9 @@ def recordings(*, like_the_paper: bool) -> dict[str, Recording]:
         wild = Recording(constant(5e6), lambda time: 5.5e6 + 4.5e6 * np.sign(np.sin(time)))
         found |= {"fig3a": flat, "fig3c": wild, "fig3b": Recording(constant(5e6)), "fig7b": Recording(constant(9e6))}
         kinds = {"mrci10": climbing(3), "mrci1000": climbing(12), "tcponly": Recording(sawtooth(6), drops=LOSSES)}
-    near = [name for name in names if name.startswith("near")]
-    return found | {name: kinds[name.rpartition("-")[2]] for name in near}
+    near = {name: kinds[name.rpartition("-")[2]] for name in names if name.startswith("near")}
+    others = {name: found[name[:-4]] for name in names if name.endswith(("-302", "-303", "-304"))}
+    return found | others | near
 
 
 def grow(mrci: float) -> float:

@@ -71,6 +71,12 @@ def recorded(evidence: Evidence, kind: str) -> list[Recorded]:
     return [evidence.series[name] for name in names]
 
 
+def seeded(evidence: Evidence, name: str) -> list[Recorded]:
+    """The recorded runs of a panel of Figs. 3, 5 and 7: one for each seed, the figure's own first."""
+    numbered = [run.name for run in evidence.paper.series if run.name.rpartition("-")[0] == name]
+    return [evidence.series[found] for found in (name, *numbered)]
+
+
 def recovery(evidence: Evidence, kind: str, tolerance: Mapping[str, float]) -> series.Recovery:
     """The recovery of TCP at RTTs near 100 ms."""
     return series.recoveries(recorded(evidence, kind), tolerance["reached_bps"], tolerance["fallen_bps"])

@@ -50,7 +50,8 @@ def relative_values(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
         Part(
             "alike",
             spread <= tolerance["spread_max"],
-            f"points of equal ratio differ by up to {spread * 100:.1f} percentage points (ratio {widest:g}).",
+            f"ours: points of equal ratio differ by up to {spread * 100:.1f} percentage points (ratio {widest:g}).",
+            counted=False,
         ),
     ]
 
@@ -178,24 +179,39 @@ def _recovered(found: series.Recovery) -> str:
 def equal_slopes(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     """Judges T12: arrivals and service rate climb as slowly at large mRCI as at small mRCI."""
     small, large = (
-        [climb for run in recorded(evidence, kind) for climb in series.climbs(run, tolerance["fallen_bps"])]
+        [found for run in recorded(evidence, kind) if (found := series.climb(run, tolerance["until_s"]))]
         for kind in ("mrci10", "mrci1000")
     )
-    few = min(len(small), len(large)) < tolerance["climbs_min"]
-    parts = []
-    for part, colour, of in (("service", "green", "service_bps2"), ("arrivals", "blue", "arrivals_bps2")):
-        if few:
-            told = f"{colour}: {len(small)} and {len(large)} whole climbs at mRCI 10 and 1000 ms."
-            parts.append(Part(part, None, told))
-            continue
-        slow, fast = (float(np.median([getattr(climb, of) for climb in found])) for found in (small, large))
-        ratio = fast / slow if slow else math.inf
-        told = (
-            f"{colour}: {slow / 1e6:.2f} and {fast / 1e6:.2f} Mb/s per s at mRCI 10 and 1000 ms, ratio {ratio:.2f} "
-            f"(medians of {len(small)} and {len(large)})."
-        )
-        parts.append(Part(part, abs(ratio - 1) <= tolerance["share"], told))
-    return parts
+    least = tolerance["climbs_min"]
+    times = {rate: [_median_time(climbs, rate, least) for climbs in (small, large)] for rate in _rates(small)}
+    both = {rate: (fast, slow) for rate, (fast, slow) in sorted(times.items()) if fast and slow}
+    ratios = [slow / fast for fast, slow in both.values()]
+    equal = all(abs(ratio - 1) <= tolerance["share"] for ratio in ratios) if ratios else None
+    fast_s, slow_s = (", ".join(f"{pair[side]:.1f}" for pair in both.values()) for side in (0, 1))
+    at = ", ".join(f"{rate / 1e6:g}" for rate in both)
+    told = (
+        f"green: {fast_s} s at {at} Mb/s with mRCI 10 ms, {slow_s} s with 1000 ms."
+        if both
+        else "green: no common rate."
+    )
+    slopes = [[found.arrivals_bps2 for found in climbs if len(found.times_s) > 1] for climbs in (small, large)]
+    if min(map(len, slopes)) < least:
+        blue = f"blue: {len(slopes[0])} and {len(slopes[1])} climbs over two rates or more."
+        return [Part("service", equal, told), Part("arrivals", None, blue)]
+    slow, fast = (float(np.median(found)) for found in slopes)
+    ratio = fast / slow if slow else math.inf
+    blue = f"blue: {slow / 1e6:.2f} and {fast / 1e6:.2f} Mb/s per s, ratio {ratio:.2f}."
+    return [Part("service", equal, told), Part("arrivals", abs(ratio - 1) <= tolerance["share"], blue)]
+
+
+def _rates(climbs: list[series.Climb]) -> set[float]:
+    return {rate for found in climbs for rate in found.times_s}
+
+
+def _median_time(climbs: list[series.Climb], rate: float, least: float) -> float | None:
+    """The median time that the climbs spend at a rate; None if fewer than `least` pass it."""
+    found = [climb.times_s[rate] for climb in climbs if rate in climb.times_s]
+    return float(np.median(found)) if len(found) >= least else None
 
 
 def fewer_changes(evidence: Evidence, tolerance: Tolerance) -> list[Part]:

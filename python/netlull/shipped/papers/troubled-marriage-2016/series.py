@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -123,37 +124,42 @@ def _episodes(recorded: Recorded, time: Floats) -> list[tuple[float, float]]:
 
 @dataclass(frozen=True)
 class Climb:
-    """The slopes of a climb after a loss, in bit/s per second, while the service rate holds TCP back."""
+    """The longest climb of the service rate to its highest value in a part of a run."""
 
-    service_bps2: float
+    times_s: dict[float, float]
+    """The time at each rate (bit/s) that the climb passes, in seconds."""
     arrivals_bps2: float
+    """The slope of the arrivals over the climb, by least squares, in bit/s per second."""
 
 
-def climbs(recorded: Recorded, fallen_bps: float) -> list[Climb]:
-    """The climbs of the loss episodes: from the arrivals' meeting with the service rate until its highest value.
+def climb(recorded: Recorded, until_s: float) -> Climb | None:
+    """The longest climb of the service rate that reaches the highest rate before `until_s`; None if there is none.
 
-    An episode without a lower service rate, or one that ends before the climb does, has none.
+    A climb is a row of steps up. It begins one second after the last step down, because the arrivals of the last second
+    are then all from after the fall.
     """
+    times, rates = service(recorded)
+    highest = float(np.max(rates))
+    longest: list[int] = []
+    steps: list[int] = []
+    fell_s = 0.0
+    for index in range(1, len(times)):
+        if times[index] > until_s:
+            break
+        if rates[index] < rates[index - 1]:
+            fell_s, steps = float(times[index]), []
+        elif rates[index] > rates[index - 1] and times[index] > fell_s + 1.0:
+            steps.append(index)
+            if rates[index] >= highest and len(steps) > len(longest):
+                longest = list(steps)
+    if len(longest) < 2:
+        return None
+    passed = {float(rates[a]): float(times[b] - times[a]) for a, b in itertools.pairwise(longest)}
     time, rate = last_second(recorded)
-    service_rate = service_at(recorded, time)
-    highest = float(np.max(service(recorded)[1]))
-    found = []
-    for start, end in _episodes(recorded, time):
-        inside = (time > start) & (time <= end)
-        fallen = time[inside & (rate < fallen_bps)]
-        met = time[inside & (time > fallen[0]) & (rate >= service_rate)] if len(fallen) else fallen
-        if not len(met):
-            continue
-        top = time[inside & (time > met[0]) & (service_rate >= highest)]
-        gain = highest - float(service_at(recorded, met[:1])[0])
-        if not len(top) or gain <= 0:
-            continue
-        climbing = (time >= met[0]) & (time <= top[0])
-        if np.sum(climbing) < 2:
-            continue
-        slope = float(np.polyfit(time[climbing], rate[climbing], 1)[0])
-        found.append(Climb(gain / float(top[0] - met[0]), slope))
-    return found
+    inside = (time >= times[longest[0]]) & (time <= times[longest[-1]])
+    if np.sum(inside) < 2:
+        return None
+    return Climb(passed, float(np.polyfit(time[inside], rate[inside], 1)[0]))
 
 
 @dataclass(frozen=True)
