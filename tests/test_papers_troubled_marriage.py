@@ -172,7 +172,7 @@ def test_buffers_and_flows_are_drawn_from_their_sweeps(tmp_path: Path) -> None:
         text = re.sub(r'^duration = "\d+ s"', 'duration = "12 s"', text, flags=re.MULTILINE)
         scenario.write_text(text, encoding="utf-8")
     paper = load(folder)
-    for name, figures, tables in (("buffer", ["cliff"], 2), ("flows", ["mixed"], 2)):
+    for name, figures, tables in (("buffer", ["cliff"], 3), ("flows", ["mixed"], 2)):
         study = paper.study(name)
         evidence = measure(paper, plan_study(paper, study, study.quick, seeds=2), tmp_path / name)
         module = module_of(folder, name)

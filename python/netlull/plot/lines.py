@@ -33,6 +33,8 @@ class Curve:
     dashed: bool = False
     marked: bool = True
     """True if its points are marked; False for a reference line."""
+    width: float = 1.3
+    """The line's width in points. A wide line stays visible below a narrow one with the same values."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,8 @@ def draw_curves(axes: Axes, panel: Panel) -> None:
             marker=marker if curve.marked else "",
             markerfacecolor="white" if curve.dashed else colour,
             linestyle=(0, (4, 2)) if curve.dashed else "-",
+            linewidth=curve.width,
+            markersize=curve.width + 2.3,
         )
         banded = [value.n > 1 and math.isfinite(value.low) and math.isfinite(value.high) for value in curve.y]
         if any(banded):

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netlull.papers import Cell, Drawn, Evidence, Tabled, number
-from netlull.plot import Curve, Panel, Trace, draw_traces, figure, legend_above, panel_grid, styled
+from netlull.plot import COLOURS, Curve, Panel, Trace, draw_traces, figure, legend_above, panel_grid, styled
 
 from . import series
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from netlull.papers import Recorded
     from netlull.stats import Interval
 
 MRCI_LABEL = "mRCI (ms)"
@@ -48,17 +50,10 @@ def _appendix(evidence: Evidence) -> Iterator[Drawn]:
         if bon != 100:
             title = f"Background traffic, bON = {bon:g} ms"
             yield _panels(evidence, f"background-bon{bon:g}", title, "background", {"bon": bon}, _BANDS, "appendix")
-    for bn in grid.values("bottleneck", "bn"):
-        title = f"Bottleneck, BN = {bn:g} ms, single TCP source"
-        yield _panels(evidence, f"bottleneck-bn{bn:g}", title, "bottleneck", {"bn": bn}, _BANDS, "appendix")
     for bn in grid.values("both", "bn"):
-        shorter = grid.values("both-shorter", "shorter") if grid.cells("both-shorter") else []
-        points = [("both-shorter", bon, {"bn": bn, "shorter": bon}) for bon in shorter]
         if bn != 50:
-            points.append(("both", 100.0, {"bn": bn}))
-        for experiment, bon, point in points:
-            title = f"Bottleneck, BN = {bn:g} ms, and background traffic, bON = {bon:g} ms"
-            yield _panels(evidence, f"both-bn{bn:g}-bon{bon:g}", title, experiment, point, _BANDS, "appendix")
+            title = f"Bottleneck, BN = {bn:g} ms, and background traffic, bON = 100 ms"
+            yield _panels(evidence, f"both-bn{bn:g}-bon100", title, "both", {"bn": bn}, _BANDS, "appendix")
 
 
 def _panels(
@@ -78,6 +73,10 @@ def _panels(
     return Drawn(name, title, caption, four_panels(evidence, experiment, point), section)
 
 
+WIDTHS = (5.0, 2.8, 1.3, 1.3)
+"""The lines' widths by RTT: the curves of 1 and 10 ms coincide in several panels, and both stay visible."""
+
+
 def four_panels(evidence: Evidence, experiment: str, point: dict[str, float]) -> Figure:
     """Draws panels (a) to (d) of Figs. 2, 4 and 6."""
     grid, plain = evidence.grid, f"{experiment}-tcponly"
@@ -94,7 +93,7 @@ def four_panels(evidence: Evidence, experiment: str, point: dict[str, float]) ->
             [grid.interval(cell, "loss", 100) for cell in cells],
         ]
         for panel, y in zip(curves, values, strict=True):
-            panel.append(Curve(label, mrci, y, colour))
+            panel.append(Curve(label, mrci, y, colour, width=WIDTHS[colour]))
         curves[3].append(
             Curve(f"{label}, TCPonly", mrci, [grid.interval(without, "loss", 100)] * len(mrci), colour, dashed=True)
         )
@@ -114,6 +113,8 @@ def _over_time(evidence: Evidence, number: int, title: str) -> Drawn:
         "(a) RTT 10, mRCI 10 ms. (b) RTT 100, mRCI 10 ms. (c) RTT 10, mRCI 1000 ms. (d) RTT 100, mRCI 1000 ms. "
         "The first 50 s of one run of 300 s."
     )
+    if number == 3:
+        caption += " Arrows: the times back to 10 Mb/s that the paper prints, from our first loss after the start."
     return Drawn(f"fig{number}", f"Fig. {number}. {title}: rates over time", caption, time_panels(evidence, number))
 
 
@@ -135,17 +136,43 @@ def time_panels(evidence: Evidence, number: int) -> Figure:
                 np.append(rate, rate[-1]) / 1e6,
                 colour=2,
                 steps=True,
-                width=1.9,
+                width=1.6,
             )
-            arrivals = [
-                Trace("arrivals, TCPonly", *_megabits(series.arrivals(plain, 0.2)), colour=6, width=0.6),
-                Trace("arrivals, TCP+PC", *_megabits(series.arrivals(control, 0.2)), colour=0, width=0.7),
-            ]
+            plain_arrivals = Trace(
+                "arrivals, TCPonly", *_megabits(series.arrivals(plain, 0.2)), colour=6, width=WIDE[number]
+            )
+            arrivals = Trace("arrivals, TCP+PC", *_megabits(series.arrivals(control, 0.2)), colour=0, width=0.7)
             title = f"({letter}) RTT {rtt} ms, mRCI {mrci} ms"
-            draw_traces(axes, [service, *arrivals], title, "Rate (Mb/s)", WINDOW_S)
+            draw_traces(axes, [plain_arrivals, service, arrivals], title, "Rate (Mb/s)", WINDOW_S)
+            if number == 3 and letter == "b":
+                _mark_times(axes, plain, control)
             axes.label_outer()
         legend_above(drawn, panels)
     return drawn
+
+
+WIDE = {3: 2.2, 5: 0.6, 7: 0.6}
+"""The width of TCPonly's line by figure. In Fig. 3 it lies below the others, whose values it shares at RTT 10 ms."""
+PAPER_S = {"TCPonly": 6.0, "TCP+PC": 14.0}
+"""The times back to 10 Mb/s that the paper's text reads off Fig. 3(b), in seconds."""
+
+
+def _mark_times(axes: Axes, plain: Recorded, control: Recorded) -> None:
+    """Draws the paper's times as arrows, each from the first loss after the start of our run."""
+    for (words, length), run, height, colour in zip(PAPER_S.items(), (plain, control), (1.5, 0.6), (6, 0), strict=True):
+        lost = next(time for time in series.losses(run) if time > 10.0)
+        axes.annotate(
+            "", (lost + length, height), (lost, height), arrowprops={"arrowstyle": "<->", "color": COLOURS[colour]}
+        )
+        axes.text(
+            lost - 0.5,
+            height,
+            f"paper: {length:g} s, {words}",
+            ha="right",
+            va="center",
+            fontsize=6.5,
+            color=COLOURS[colour],
+        )
 
 
 def _megabits(trace: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:

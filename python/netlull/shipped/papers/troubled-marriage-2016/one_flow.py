@@ -185,23 +185,19 @@ def equal_slopes(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     least = tolerance["climbs_min"]
     times = {rate: [_median_time(climbs, rate, least) for climbs in (small, large)] for rate in _rates(small)}
     both = {rate: (fast, slow) for rate, (fast, slow) in sorted(times.items()) if fast and slow}
-    ratios = [slow / fast for fast, slow in both.values()]
-    equal = all(abs(ratio - 1) <= tolerance["share"] for ratio in ratios) if ratios else None
+    alike = [abs(slow / fast - 1) <= tolerance["share"] for fast, slow in both.values()]
     fast_s, slow_s = (", ".join(f"{pair[side]:.1f}" for pair in both.values()) for side in (0, 1))
     at = ", ".join(f"{rate / 1e6:g}" for rate in both)
-    told = (
-        f"green: {fast_s} s at {at} Mb/s with mRCI 10 ms, {slow_s} s with 1000 ms."
-        if both
-        else "green: no common rate."
-    )
+    told = f"{fast_s} s at {at} Mb/s with mRCI 10 ms, {slow_s} s with 1000 ms." if both else "no common rate."
+    service = Part("service", all(alike) if both else None, f"green: {told}")
     slopes = [[found.arrivals_bps2 for found in climbs if len(found.times_s) > 1] for climbs in (small, large)]
     if min(map(len, slopes)) < least:
-        blue = f"blue: {len(slopes[0])} and {len(slopes[1])} climbs over two rates or more."
-        return [Part("service", equal, told), Part("arrivals", None, blue)]
-    slow, fast = (float(np.median(found)) for found in slopes)
-    ratio = fast / slow if slow else math.inf
-    blue = f"blue: {slow / 1e6:.2f} and {fast / 1e6:.2f} Mb/s per s, ratio {ratio:.2f}."
-    return [Part("service", equal, told), Part("arrivals", abs(ratio - 1) <= tolerance["share"], blue)]
+        few = f"blue: {len(slopes[0])} and {len(slopes[1])} climbs over two rates or more."
+        return [service, Part("arrivals", None, few)]
+    by_mrci = [float(np.median(found)) for found in slopes]
+    ratio = by_mrci[1] / by_mrci[0] if by_mrci[0] else math.inf
+    told = f"blue: {by_mrci[0] / 1e6:.2f} and {by_mrci[1] / 1e6:.2f} Mb/s per s, ratio {ratio:.2f}."
+    return [service, Part("arrivals", abs(ratio - 1) <= tolerance["share"], told)]
 
 
 def _rates(climbs: list[series.Climb]) -> set[float]:

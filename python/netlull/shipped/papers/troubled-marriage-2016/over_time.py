@@ -48,16 +48,12 @@ def smaller_gap(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     answers = [above_zero(less) for less in closer.values()]
     wanted = int(tolerance["panels_min"])
     enough = True if answers.count(True) >= wanted else None if answers.count(False) <= len(answers) - wanted else False
-    gaps = ", ".join(
-        f"({panel}) {_mean(evidence, f'fig5{panel}', gap).mean / 1e6:.2f} and {_megabits(_mean(evidence, f'fig7{panel}', gap))}"
-        for panel in PANELS
-    )
+    five, seven = ({panel: _mean(evidence, f"fig{figure}{panel}", gap) for panel in PANELS} for figure in (5, 7))
+    gaps = ", ".join(f"({panel}) {five[panel].mean / 1e6:.2f} and {_megabits(seven[panel])}" for panel in PANELS)
     lower = ", ".join(number(less.scaled(1e-6), digits=2) for less in fewer.values())
     return [
         Part("gap", enough, f"gap in Fig. 5 and 7: {gaps}; smaller in {answers.count(True)} of 4."),
-        Part(
-            "gap-b", above_zero(closer["b"]), f"panel (b), which the text compares: {_megabits(closer['b'])} smaller."
-        ),
+        Part("gap-b", above_zero(closer["b"]), f"panel (b), which the text compares: {_megabits(closer['b'])} less."),
         Part("arrivals", every(above_zero(less) for less in fewer.values()), f"mean arrivals lower by {lower} Mb/s."),
     ]
 
@@ -103,13 +99,8 @@ def fast_follows(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
         if figure != 3:
             delays = [series.following(run, WARM_UP_S).delay_s for run in seeded(evidence, f"fig{figure}b")]
             at_once = max(delays) <= tolerance["delay_s"] + 1e-9
-            parts.append(
-                Part(
-                    f"fig{figure}-delay",
-                    at_once,
-                    f"Fig. {figure}(b): the rate follows after {max(delays):.1f} s at most.",
-                )
-            )
+            told = f"Fig. {figure}(b): the rate follows after {max(delays):.1f} s at most."
+            parts.append(Part(f"fig{figure}-delay", at_once, told))
     return parts
 
 
