@@ -151,7 +151,7 @@ def test_a_service_rate_follows_the_arrivals_after_its_delay() -> None:
     assert (level.correlation, level.delay_s) == (0.0, math.inf)
 
 
-# ---- The study of buffers --------------------------------------------------------------------------------------------
+# ---- The studies -----------------------------------------------------------------------------------------------------
 
 
 def test_a_step_up_and_its_pause_fill_a_buffer() -> None:
@@ -164,15 +164,15 @@ def test_a_step_up_and_its_pause_fill_a_buffer() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:link.N1-N2.controller.delay_bound. needs a queue")  # the study's subject
-def test_buffers_and_flows_are_drawn_from_their_sweeps(tmp_path: Path) -> None:
+def test_studies_are_drawn_from_their_sweeps(tmp_path: Path) -> None:
     folder = copy_of_paper(FOLDER, tmp_path)
-    for name in ("scenario.toml", "flows-scenario.toml"):
+    for name in ("scenario.toml", "flows-scenario.toml", "causes-scenario.toml"):
         scenario = folder / name
         text = scenario.read_text(encoding="utf-8")
         text = re.sub(r'^duration = "\d+ s"', 'duration = "12 s"', text, flags=re.MULTILINE)
         scenario.write_text(text, encoding="utf-8")
     paper = load(folder)
-    for name, figures, tables in (("buffer", ["cliff"], 3), ("flows", ["mixed"], 2)):
+    for name, figures, tables in (("buffer", ["cliff"], 3), ("flows", ["mixed"], 2), ("causes", ["causes"], 3)):
         study = paper.study(name)
         evidence = measure(paper, plan_study(paper, study, study.quick, seeds=2), tmp_path / name)
         module = module_of(folder, name)

@@ -2,8 +2,8 @@
 
 `python validation/ns2/grid.py [TABLE ...]` runs ns-2 and writes `stored/practra-TABLE.txt`, for every table by default:
 `grid` (section IV-A), `bursts` (IV-B and IV-C), `sensitivity` (the share of chance), `edge` (buffers of 31 to 33
-packets), `clock` (rules tested once per mRCI); at most 4 minutes each on two idle cores. `--full` runs `grid` for every combination of buffer,
-acknowledgement and delay bound: 20 minutes.
+packets), `clock` (rules tested once per mRCI); at most 4 minutes each on two idle cores. `--full` runs `grid` for every
+combination of buffer, acknowledgement and delay bound: 20 minutes.
 """
 
 from __future__ import annotations
