@@ -316,7 +316,7 @@ def shifted(middle: Point, shift: float) -> Point:
 
 def ticking(middle: Point, tick_s: float) -> Point:
     """The same point with rules that are tested on a tick."""
-    return dataclasses.replace(middle, extra=(("tick", tick_s),))
+    return dataclasses.replace(middle, extra=(*middle.extra, ("tick", tick_s)))
 
 
 def sensitivity() -> list[Point]:

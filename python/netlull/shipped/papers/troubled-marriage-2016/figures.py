@@ -73,7 +73,7 @@ def _panels(
     return Drawn(name, title, caption, four_panels(evidence, experiment, point), section)
 
 
-WIDTHS = (5.0, 2.8, 1.3, 1.3)
+WIDTHS = (4.0, 2.0, 1.3, 1.3)
 """The lines' widths by RTT: the curves of 1 and 10 ms coincide in several panels, and both stay visible."""
 
 
