@@ -147,7 +147,7 @@ def paper(folder: Path) -> Paper:
 def test_an_installation_without_the_source_says_where_further_studies_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert {study.name for study in load(FOLDER).studies} == {"flows", "buffer", "g-router-instead"}
+    assert {study.name for study in load(FOLDER).studies} == {"flows", "buffer", "causes", "g-router-instead"}
     shipped = tmp_path / "netlull" / "shipped" / "papers"
     shutil.copytree(FOLDER, shipped / FOLDER.name, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(documents, "SHIPPED", shipped)
