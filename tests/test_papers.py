@@ -76,8 +76,8 @@ def folder(tmp_path: Path) -> Path:
         ),
         (
             "readings.toml",
-            'name = "33"',
-            'name = "33"\nwords = 33',
+            'words = "',
+            'words = 33 # "',
             "readings.toml: reading.buffer.alternative.33.words: is 33",
         ),
         ("readings.toml", 'choice = "', 'effects = "', "reading.buffer.effects: is unknown; did you mean effect?"),

@@ -158,21 +158,15 @@ PAPER_S = {"TCPonly": 6.0, "TCP+PC": 14.0}
 
 
 def _mark_times(axes: Axes, plain: Recorded, control: Recorded) -> None:
-    """Draws the paper's times as arrows, each from the first loss after the start of our run."""
-    for (words, length), run, height, colour in zip(PAPER_S.items(), (plain, control), (1.5, 0.6), (6, 0), strict=True):
-        lost = next(time for time in series.losses(run) if time > 10.0)
-        axes.annotate(
-            "", (lost + length, height), (lost, height), arrowprops={"arrowstyle": "<->", "color": COLOURS[colour]}
-        )
-        axes.text(
-            lost - 0.5,
-            height,
-            f"paper: {length:g} s, {words}",
-            ha="right",
-            va="center",
-            fontsize=6.5,
-            color=COLOURS[colour],
-        )
+    """Draws the paper's times as arrows, each from the first loss after the start of our run, if there is one."""
+    for (words, length), run, height, index in zip(PAPER_S.items(), (plain, control), (1.5, 0.6), (6, 0), strict=True):
+        later = [time for time in series.losses(run) if time > 10.0]
+        if not later:
+            continue
+        lost, colour = later[0], COLOURS[index]
+        axes.annotate("", (lost + length, height), (lost, height), arrowprops={"arrowstyle": "<->", "color": colour})
+        told = f"paper: {length:g} s, {words}"
+        axes.text(lost - 0.5, height, told, ha="right", va="center", fontsize=6.5, color=colour)
 
 
 def _megabits(trace: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
