@@ -50,7 +50,7 @@ def rise(evidence: Evidence, crowd: Crowd) -> Interval:
 
 
 def figures(evidence: Evidence) -> Iterator[Drawn]:
-    """Yields the mixed RTTs by TCP, and NewReno by RTT if they ran."""
+    """Yields the mixed RTTs by TCP."""
     bands = "Means over seeds; bands are 95 % intervals (Student's t), of reductions paired by seed."
     tcps = evidence.grid.labels("alone", "tcp")
     caption = (
@@ -59,11 +59,6 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     )
     mixed = [(tcp, MIXED, tcp) for tcp in tcps]
     yield Drawn("mixed", "Many flows with mixed RTTs", caption, _panels(evidence, mixed), SECTION)
-    rtts = evidence.grid.labels("alone", "rtt")
-    if len(rtts) > 1:
-        caption = f"NewReno by RTT. Solid: mRCI 10 ms; dashed: 1000 ms. Panels as above. {bands}"
-        by_rtt = [(f"RTT {rtt}", rtt, "NewReno") for rtt in rtts]
-        yield Drawn("by-rtt", "Many NewReno flows by RTT", caption, _panels(evidence, by_rtt), SECTION)
 
 
 def _panels(evidence: Evidence, lines: list[tuple[str, str, str]]) -> Figure:
