@@ -4,7 +4,7 @@
 use crate::gateway_summary::GatewaySummary;
 use crate::probe::Table;
 use crate::queue::LinkCounters;
-use netlull_mechanism::radio::{Fallback, ShaperState};
+use netlull_mechanism::radio::{Burst, Fallback, ShaperState};
 use netlull_mechanism::station::Shaping;
 use netlull_power::{RadioPower, RadioTime};
 use netlull_units::{BitRate, Duration, Instant};
@@ -170,10 +170,40 @@ pub struct ShaperOutcome {
     pub round_trip: Option<Duration>,
     /// Repeated open acknowledgements since the start.
     pub resent_opens: u64,
-    /// The idle time before the first packets of bursts, since the first mark.
+    /// The idle times around bursts, since the first mark.
+    pub waits: Waits,
+}
+
+/// The idle times of a radio around the bursts of a shaper.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Waits {
+    /// The time before the first packets of bursts, from the wake-up of the radio or the request for the burst.
     pub early: Duration,
-    /// The idle time between the last packets of bursts and the detection of their end, since the first mark.
+    /// The same in recovery, in which the radio does not sleep.
+    pub recovery: Duration,
+    /// The time between the last packets of bursts and the detection of their end.
     pub detection: Duration,
+}
+
+impl Waits {
+    /// Counts a completed burst. `awake_since` is the end of the radio's last wake-up, `None` if the radio is asleep.
+    pub fn count(&mut self, burst: &Burst, awake_since: Option<Instant>) {
+        self.detection += burst.ended.saturating_since(burst.last);
+        let before = awake_since.map(|since| burst.first.saturating_since(since.max(burst.opened)));
+        let waits = if burst.state == ShaperState::Recovery { &mut self.recovery } else { &mut self.early };
+        *waits += before.unwrap_or_default();
+    }
+
+    /// The times since `base`.
+    #[must_use]
+    pub fn since(&self, base: &Self) -> Self {
+        Self {
+            early: self.early.saturating_sub(base.early),
+            recovery: self.recovery.saturating_sub(base.recovery),
+            detection: self.detection.saturating_sub(base.detection),
+        }
+    }
 }
 
 impl ShaperOutcome {
@@ -185,21 +215,19 @@ impl ShaperOutcome {
             fallback: None,
             round_trip: None,
             resent_opens: 0,
-            early: Duration::ZERO,
-            detection: Duration::ZERO,
+            waits: Waits { early: Duration::ZERO, recovery: Duration::ZERO, detection: Duration::ZERO },
         }
     }
 
     /// The present outcome of a shaper, with the idle times counted by its station.
     #[must_use]
-    pub fn of(shaping: &Shaping, early: Duration, detection: Duration) -> Self {
+    pub fn of(shaping: &Shaping, waits: Waits) -> Self {
         Self {
             state: shaping.state,
             fallback: shaping.fallback,
             round_trip: shaping.round_trip,
             resent_opens: shaping.resent_opens,
-            early,
-            detection,
+            waits,
         }
     }
 }

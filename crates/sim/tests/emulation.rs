@@ -4,7 +4,7 @@ use crate::common::{close, scenario};
 use netlull_mechanism::radio::{Fallback, ShaperState};
 use netlull_network::outcome::{
     DownloadOutcome, FlowMark, FlowOutcome, Lateness, LinkMark, NetworkMark, Outcome, RouterLosses, ShaperOutcome,
-    StationCounts, StationOutcome, System,
+    StationCounts, StationOutcome, System, Waits,
 };
 use netlull_network::plan::{FORMAT, RouteChange, RoutingDeed};
 use netlull_power::RadioTime;
@@ -65,8 +65,11 @@ fn counted(scenario: &Scenario) -> Outcome {
                 fallback: Some(Fallback::Paced),
                 round_trip: Some(Duration::from_millis(60)),
                 resent_opens: 2,
-                early: Duration::from_millis(7),
-                detection: Duration::from_millis(9),
+                waits: Waits {
+                    early: Duration::from_millis(7),
+                    recovery: Duration::from_millis(8),
+                    detection: Duration::from_millis(9),
+                },
             }),
             download: Some(DownloadOutcome {
                 begun: Instant::from_nanos(1_000_000_000),
@@ -99,6 +102,7 @@ fn a_stations_energy_is_made_from_the_times_of_its_radio() {
     assert_eq!((station.state, station.fallback), (Some("standard"), Some("paced")));
     close(station.round_trip_s.expect("an RTT"), 0.06, 1e-12);
     assert_eq!(station.resent_opens, Some(2));
+    assert_eq!((station.early_s, station.recovery_s, station.detection_s), (Some(0.007), Some(0.008), Some(0.009)));
     // Asleep 0.177 W x 1 s, idle 1.319 W x 1 s, receiving 1.425 W x 1 s, transmitting 1.675 W x 0.5 s; waking as in
     // the model.
     let energy = station.energy.get(WAVELAN).expect("a radio");

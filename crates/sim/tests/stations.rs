@@ -315,6 +315,28 @@ fn what_a_lost_open_acknowledgement_costs_is_counted_as_waiting() {
 }
 
 #[test]
+fn a_round_trip_in_recovery_is_not_counted_as_early() {
+    let lossy = |probability: f64| {
+        let mut json = download(&json!({ "kind": "client_shaper", "patience": 1_000_000 }));
+        json["link"][0]["duplex"] = false.into();
+        json["link"][0]["loss"] = json!({ "kind": "bernoulli", "probability": probability });
+        let back =
+            json!({ "from": "ap", "to": "server", "rate": "100 Mb/s", "delay": "29.5 ms", "buffer": "unlimited" });
+        json["link"].as_array_mut().expect("links").push(back);
+        let outcome = outcome(json);
+        let bursts = table(&outcome, "burst");
+        let recovering = words(&bursts, "state").iter().filter(|state| **state == "recovery").count();
+        (recovering, station(&outcome).early_s.expect("a shaper"), station(&outcome).recovery_s.expect("a shaper"))
+    };
+    let (bursts, _, recovery) = lossy(0.0);
+    assert_eq!((bursts, recovery), (0, 0.0));
+    // After a burst with a missing packet the radio waits awake for a round trip of 59 ms, until the burst's first packet.
+    let (bursts, early, recovery) = lossy(0.01);
+    assert!(bursts > 5 && recovery > 0.05 * bursts as f64, "{recovery} s in {bursts} bursts");
+    assert!(early < 0.5 * recovery, "{early} s early, {recovery} s in recovery");
+}
+
+#[test]
 fn what_is_refused_says_why() {
     let why = |change: &dyn Fn(&mut Value)| {
         let mut json = download(&json!({ "kind": "client_shaper" }));

@@ -3,7 +3,6 @@
 use super::flows::Entry;
 use super::{LiveStation, Who};
 use crate::tape::OnTape;
-use netlull_mechanism::radio::Burst;
 use netlull_mechanism::station::{self, PacketView, PowerMode, StationAction, StationEvent};
 use netlull_mechanism::{ConfigError, Machine};
 use netlull_network::probe::AirTime;
@@ -212,11 +211,7 @@ impl LiveStation {
         let Who::Connection(number) = who else { return };
         let Some(burst) = self.flows.get(number).and_then(Entry::take_burst) else { return };
         self.records.burst(burst);
-        let Burst { opened, first, last, ended, .. } = burst;
         self.counters.counts.bursts += 1;
-        self.counters.detection += ended.saturating_since(last);
-        if let Some(since) = self.radio.awake_since() {
-            self.counters.early += first.saturating_since(since.max(opened));
-        }
+        self.counters.waits.count(&burst, self.radio.awake_since());
     }
 }

@@ -45,10 +45,10 @@ use flows::{Entry, Flows};
 use netlull_mechanism::gateway::window_field;
 use netlull_mechanism::station::{self, PacketView, StationEvent};
 use netlull_mechanism::{ConfigError, Machine};
-use netlull_network::outcome::{Snapshot, StationCounts};
+use netlull_network::outcome::{Snapshot, StationCounts, Waits};
 use netlull_network::probe::{AirTime, CLOSED};
 use netlull_network::radio::Coming;
-use netlull_units::{Duration, Instant};
+use netlull_units::Instant;
 use netlull_wire::{Packet, TcpPacket, parse, set_window, verify_checksums};
 use radio::PunctualRadio;
 
@@ -68,8 +68,7 @@ struct Counters {
     redundant_acks: u64,
     unknown_packets: u64,
     resent_opens: u64,
-    early: Duration,
-    detection: Duration,
+    waits: Waits,
 }
 
 /// The owner of a machine.

@@ -48,6 +48,8 @@ pub struct StationReport {
     pub resent_opens: Option<u64>,
     /// The idle time before the first packets of bursts, in seconds: awake too early. Null without a shaper.
     pub early_s: Option<f64>,
+    /// The idle time before the first packets of bursts in recovery, in seconds. Null without a shaper.
+    pub recovery_s: Option<f64>,
     /// The idle time from the last packets of bursts until their detected end, in seconds. Null without a shaper.
     pub detection_s: Option<f64>,
     /// The state of the shaper of the largest download: initial, saving, recovery, standard or ended; null without a
@@ -158,8 +160,9 @@ impl LiveStation {
             forgotten_connections: self.flows.forgotten,
             unknown_packets: counters.unknown_packets,
             resent_opens: shapes.then_some(counters.resent_opens + resent),
-            early_s: shapes.then(|| counters.early.as_secs_f64()),
-            detection_s: shapes.then(|| counters.detection.as_secs_f64()),
+            early_s: shapes.then(|| counters.waits.early.as_secs_f64()),
+            recovery_s: shapes.then(|| counters.waits.recovery.as_secs_f64()),
+            detection_s: shapes.then(|| counters.waits.detection.as_secs_f64()),
             state: largest.map(|shaper| shaper.state),
             fallback: largest.and_then(|shaper| shaper.fallback),
             round_trip_s: largest.and_then(|shaper| shaper.round_trip_s),
@@ -202,8 +205,7 @@ impl LiveStation {
         let (counters, (since, base)) = (&self.counters, &self.base);
         let known = || self.flows.entries().filter(|entry| entry.bytes > 0);
         let all_over = known().all(|entry| entry.over.is_some());
-        let early = counters.early.saturating_sub(base.early);
-        let detection = counters.detection.saturating_sub(base.detection);
+        let waits = counters.waits.since(&base.waits);
         let largest = known().max_by_key(|entry| entry.bytes);
         StationOutcome {
             radio: self.radio.times(now, coming).since(&since.times),
@@ -211,7 +213,7 @@ impl LiveStation {
             shaper: self.config.has_machines_of_connections().then(|| {
                 largest
                     .and_then(Entry::shaping)
-                    .map_or_else(ShaperOutcome::initial, |shaping| ShaperOutcome::of(&shaping, early, detection))
+                    .map_or_else(ShaperOutcome::initial, |shaping| ShaperOutcome::of(&shaping, waits))
             }),
             download: self.begun.zip(self.over).filter(|_| all_over).map(|(begun, over)| over.since(&begun)),
         }

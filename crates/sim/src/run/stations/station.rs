@@ -8,7 +8,7 @@ use netlull_mechanism::Machine;
 use netlull_mechanism::radio::{AccessPoint, AccessPointConfig, Burst};
 use netlull_mechanism::station::{self, PacketView, Policy as _, PowerMode, Shaping};
 use netlull_network::driver::AtOnce;
-use netlull_network::outcome::{Snapshot, StationCounts};
+use netlull_network::outcome::{Snapshot, StationCounts, Waits};
 use netlull_network::radio::{Coming, Radio};
 use netlull_units::{Bytes, Duration, Instant};
 use std::collections::VecDeque;
@@ -72,11 +72,8 @@ pub(in crate::run) struct StationCounters {
     pub frames: u64,
     /// Bytes of polls and null frames.
     pub frame_bytes: u64,
-    /// Total time from the wake-up of the radio, or from its request for a burst, to the first packet, over all
-    /// bursts.
-    pub early: Duration,
-    /// Total time from the last packets of bursts to the detection of their ends.
-    pub detection: Duration,
+    /// Total idle times around bursts.
+    pub waits: Waits,
 }
 
 /// The downloads of a station, from the first opening until all are delivered.
@@ -244,10 +241,7 @@ impl Station {
         }
         let burst = last_burst?;
         self.counters.counts.bursts = bursts;
-        self.counters.detection += burst.ended.saturating_since(burst.last);
-        if let Some(since) = self.radio.awake_since() {
-            self.counters.early += burst.first.saturating_since(since.max(burst.opened));
-        }
+        self.counters.waits.count(&burst, self.radio.awake_since());
         Some(burst)
     }
 

@@ -30,6 +30,8 @@ pub struct StationSummary {
     pub resent_opens: Option<u64>,
     /// Idle time before the first packets of bursts, because the radio was awake too early. Null without a shaper.
     pub early_s: Option<f64>,
+    /// Idle time before the first packets of bursts in recovery, in which the radio does not sleep. Null without a shaper.
+    pub recovery_s: Option<f64>,
     /// Idle time after the last packets of bursts, until their ends were detected. Null without a shaper.
     pub detection_s: Option<f64>,
     /// The shaper's state at the end of the run: initial, saving, recovery, standard or ended; null without a shaper.
@@ -62,13 +64,12 @@ pub(in crate::run) fn summaries(
 /// The counts of a simulated station up to `now`.
 pub(in crate::run) fn outcome(station: &Station, now: Snapshot) -> StationOutcome {
     let (counted, then) = (&station.counters, &station.base);
-    let early = counted.early.saturating_sub(then.early);
-    let detection = counted.detection.saturating_sub(then.detection);
+    let waits = counted.waits.since(&then.waits);
     let ends = station.downloads.begun.as_ref().zip(station.downloads.over.as_ref());
     StationOutcome {
         radio: now.times.since(&station.base_at.times),
         counts: counted.counts.since(&then.counts),
-        shaper: station.shaping().map(|shaping| ShaperOutcome::of(&shaping, early, detection)),
+        shaper: station.shaping().map(|shaping| ShaperOutcome::of(&shaping, waits)),
         download: ends.map(|(begun, over)| over.since(begun)),
     }
 }
@@ -88,8 +89,9 @@ fn station_summary(
         radio: times.into(),
         counts: outcome.counts,
         resent_opens: shaper.map(|shaper| shaper.resent_opens),
-        early_s: shaper.map(|shaper| shaper.early.as_secs_f64()),
-        detection_s: shaper.map(|shaper| shaper.detection.as_secs_f64()),
+        early_s: shaper.map(|shaper| shaper.waits.early.as_secs_f64()),
+        recovery_s: shaper.map(|shaper| shaper.waits.recovery.as_secs_f64()),
+        detection_s: shaper.map(|shaper| shaper.waits.detection.as_secs_f64()),
         state: shaper.map(|shaper| shaper.state.name()),
         fallback: shaper.and_then(|shaper| shaper.fallback).map(Fallback::name),
         round_trip_s: shaper.and_then(|shaper| shaper.round_trip).map(Duration::as_secs_f64),
