@@ -16,6 +16,7 @@ from netlull.papers.measure import measure
 from netlull.papers.plan import plan_study
 from netlull.papers.source import module_of
 from netlull.plot import charts_of
+from netlull.stats import Interval
 
 if TYPE_CHECKING:
     from netlull.papers import Part
@@ -82,9 +83,15 @@ def crowd_of(
                         row |= {f"goodput_{group:02}": 5e6 * gain, f"asleep_{group:02}": 30.0 if saves else 0.0}
                         row[f"energy_{group:02}"] = 50.0 if saves else 100.0
                     rows.append(row)
+    effect = [
+        row | {"experiment": "effect", "few": row["savers"]}
+        for row in rows
+        if row["experiment"] == "crowd" and row["savers"] in (0, 50, 90) and row["udp"] == "without UDP"
+    ]
+    rows = [{"few": None} | row for row in rows] + [row | {"savers": None, "udp": None} for row in effect]
     table = pa.Table.from_pylist(rows)
     recorded = {f"100 of 100, {buffer:g} BDP": Bursts(packets) for buffer in crowd.BUFFERS}
-    return Evidence(load(FOLDER), Grid(table, ("savers", "buffer", "udp")), recorded)
+    return Evidence(load(FOLDER), Grid(table, ("savers", "buffer", "udp", "few")), recorded)
 
 
 def found_parts(evidence: Evidence, claim: str = "C9") -> list[Part]:
@@ -139,6 +146,14 @@ def test_other_readings_of_c9_do_not_count() -> None:
 def test_c26_is_about_the_queue() -> None:
     assert counted(crowd_of(FALLING, standard=1.1, queue=90.0), "C26") == {True}
     assert counted(crowd_of(FALLING, standard=1.1, queue=110.0), "C26") == {False}
+
+
+def test_an_interval_that_is_narrow_around_one_shows_no_effect() -> None:
+    allowed = {"no_effect": 0.02}
+    assert crowd.less_than_one(Interval(1.0, 0.99, 1.01, 20), allowed) == (False, "1.00 ± 0.01, no effect")
+    assert crowd.less_than_one(Interval(1.0, 0.95, 1.05, 20), allowed)[0] is None
+    assert crowd.less_than_one(Interval(0.99, 0.985, 0.995, 20), allowed)[0] is True
+    assert crowd.less_than_one(Interval(1.05, 1.03, 1.07, 20), allowed)[0] is False
 
 
 def test_c27_is_about_bursts_and_shares() -> None:

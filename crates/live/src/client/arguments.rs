@@ -24,6 +24,8 @@ pub struct Arguments {
 pub(super) enum Command {
     /// Shapes the downloads through a device: until a signal, for a duration, or while a command runs.
     Run(Box<Run>),
+    /// Downloads each URL with eager acknowledgements and with the shaper in turn, and compares energy x delay.
+    Compare(Compare),
     /// Removes the rules that a killed daemon has left.
     Restore(Device),
     /// Shows whether a daemon runs on a device, and its report so far.
@@ -38,6 +40,24 @@ pub(super) struct Device {
     /// The network device.
     #[arg(long)]
     pub(super) dev: String,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(super) struct Compare {
+    #[command(flatten)]
+    pub(super) device: Device,
+    /// The rate of the air: the highest rate at which packets arrive.
+    #[arg(long, default_value = "11 Mb/s")]
+    pub(super) air_rate: BitRate,
+    /// The power model of the radio.
+    #[arg(long, default_value = RadioPower::DEFAULT)]
+    pub(super) radio: String,
+    /// The downloads of a URL with each mechanism.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) times: u32,
+    /// The URLs, for curl.
+    #[arg(required = true, value_name = "URL")]
+    pub(super) urls: Vec<String>,
 }
 
 /// The name of a radio that is always on.

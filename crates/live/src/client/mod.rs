@@ -12,6 +12,7 @@
 
 mod access;
 mod arguments;
+mod compare;
 mod daemon;
 mod message;
 mod outgoing;
@@ -59,6 +60,7 @@ const TIMER_SLACK: u64 = 1000;
 pub fn command(arguments: Arguments) -> Result<ExitCode> {
     match arguments.command {
         Command::Run(run) => self::run(&run),
+        Command::Compare(options) => compare::compare(&options),
         Command::Restore(device) => {
             // Held until the end of the restoration.
             let _held = lock_of(&device)?.hold_to_restore()?;

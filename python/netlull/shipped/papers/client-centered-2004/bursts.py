@@ -22,14 +22,23 @@ Floats = npt.NDArray[np.float64]
 SPAN_S = 0.33
 """The length of the time axis in seconds; it starts shortly before the end of the first burst."""
 CAPTION = (
-    "Emulated, 60 ms, no loss, seed 1. Left: standard TCP with eager acknowledgements. Right: the technique, at "
+    "Emulated, 60 ms, no loss, seed 201. Left: standard TCP with eager acknowledgements. Right: the technique, at "
     "the same time of the download. Dots are packets that the client receives, ticks its closed acknowledgements, "
     "triangles open ones (left, the eager one after 3 ms of silence). Shaded: the radio is awake. The right panel "
     "has the first bursts after slow start. The radio wakes early, because its round trip is the shortest seen so "
     "far, on a clock of 10 ms."
 )
-STANDARD, SHAPED = "emulated-baseline-1", "emulated-1"
+STANDARD, SHAPED = "emulated-baseline-201", "emulated-201"
 """The names of the recorded runs."""
+POLLS_SPAN_S, POLLS_FROM_S = 0.52, 2.99
+POLLS_CAPTION = (
+    "Without loss, seed 201. Left: the paper's ideal PSM. Right: 802.11's, with a poll for each packet. Vertical lines "
+    "are beacons. A window of 22 packets returns within 13 ms around a beacon. The one poll of the ideal PSM releases "
+    "the packets that wait at the beacon; the others of the window wait 100 ms. Polls for each packet also release "
+    "those that arrive meanwhile, so a window takes one beacon and the download is faster (C25)."
+)
+POLLED = {"psm-ideal-201": "PSM, ideal", "psm-80211-201": "PSM, 802.11"}
+"""The recorded runs with PSM, and their titles."""
 KINDS = {
     "data": ("packet received", ".", 0),
     "missed": ("packet missed", "x", 1),
@@ -37,6 +46,7 @@ KINDS = {
     "open": ("open acknowledgement", "^", 2),
     "eager": ("eager acknowledgement", "^", 4),
     "ack": ("ordinary acknowledgement", "|", 4),
+    "poll": ("poll", "|", 2),
 }
 """The kinds of rows in the table `air`: name, marker and colour."""
 
@@ -44,24 +54,36 @@ KINDS = {
 def drawn(series: Mapping[str, Recorded]) -> Figure:
     """Draws both downloads at the same time: without bursts and with bursts."""
     start = series[SHAPED].series("burst")["time_s"].to_pylist()[0] - SPAN_S / 6
+    return _side_by_side(series, {STANDARD: "Standard TCP", SHAPED: "The technique"}, start, start + SPAN_S)
+
+
+def polled(series: Mapping[str, Recorded]) -> Figure:
+    """Draws a download with the ideal PSM and one with 802.11's."""
+    return _side_by_side(series, POLLED, POLLS_FROM_S, POLLS_FROM_S + POLLS_SPAN_S)
+
+
+def _side_by_side(series: Mapping[str, Recorded], titles: Mapping[str, str], start: float, end: float) -> Figure:
     with styled():
         made = figure(height=3.4)
         places = made.subplots(1, 2, sharey=True)
-        for axes, name, title in zip(places, (STANDARD, SHAPED), ("Standard TCP", "The technique"), strict=True):
-            _draw(axes, series[name], start)
+        for axes, (name, title) in zip(places, titles.items(), strict=True):
+            _draw(axes, series[name], start, end)
             axes.set_title(title, loc="left")
         places[0].set_ylabel("Data received (kB)")
         legend_above(made, list(places), columns=3)
     return made
 
 
-def _draw(axes: Axes, run: Recorded, start: float) -> None:
-    """Draws sequence numbers over time, with the awake intervals of the radio shaded."""
-    end = start + SPAN_S
+def _draw(axes: Axes, run: Recorded, start: float, end: float) -> None:
+    """Draws data over time, with beacons as lines and the awake intervals of the radio shaded.
+
+    Data counts from the first packet shown.
+    """
     time, kind, kilobytes = _on_air(run)
     shown = (time >= start) & (time <= end)
     arrived = np.isin(kind, ("data", "missed")) & shown
-    low, high = kilobytes[arrived].min(), kilobytes[arrived].max()
+    kilobytes = kilobytes - kilobytes[arrived].min()
+    low, high = 0.0, kilobytes[arrived].max()
     foot = low - 0.06 * (high - low)
     for from_s, to_s in _awake(run, start, end):
         axes.axvspan(from_s, to_s, color="#eeeeee", zorder=0, label="radio awake")
@@ -71,6 +93,8 @@ def _draw(axes: Axes, run: Recorded, start: float) -> None:
             continue
         height = kilobytes[chosen] if name in ("data", "missed") else np.full(int(chosen.sum()), foot)
         axes.plot(time[chosen], height, mark, markersize=4, color=COLOURS[colour], label=label)
+    for beacon in time[(kind == "beacon") & shown]:
+        axes.axvline(beacon, color="#777777", linewidth=0.8, linestyle=":", zorder=1, label="beacon")
     axes.set_xlim(start, end)
     axes.set_xlabel("Time (s)")
 

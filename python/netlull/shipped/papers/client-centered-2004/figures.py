@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,11 +13,12 @@ from . import bursts, measures, medians
 from .measures import AIR, FAST_AIR, LOSSES, NOISES, ROUND_TRIPS, SHAPES, SITES, WAYS, WINDOWS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from netlull.papers import Cell
     from netlull.stats import Interval
 
     from .measures import Case
@@ -28,9 +29,14 @@ PRINTED_STANFORD = {AIR: 1.2, FAST_AIR: 0.89}
 ONE = "baseline TCP = 1"
 PRODUCT = f"Energy x delay, {ONE}"
 ROUND_TRIP = "Base round trip (ms)"
+CLOCKS = {"psm": "(a) Clock of 10 ms", "psm-ms": "(b) Clock of 1 ms, margin of 3 ms"}
+"""The experiments of Fig. 7, and their titles."""
+PAPERS_OWN = (measures.BASELINE, measures.SHAPER, measures.IDEAL_PSM)
+"""The ways in the paper's Fig. 7."""
+NAMES = {way: "the technique" if way == measures.SHAPER else way for way in WAYS}
 PRODUCT_TO = 4.0
 """The upper end of the axes of products."""
-PART_COLOURS = ("#56B4E9", "#009E73", "#E69F00", "#D55E00", "#bbbbbb", "#0072B2", "#AA4499")
+PART_COLOURS = ("#56B4E9", "#009E73", "#E69F00", "#CC3311", "#F0E442", "#bbbbbb", "#0072B2", "#AA4499")
 """The colours of `measures.PARTS`."""
 
 
@@ -48,15 +54,16 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     yield Drawn(
         "fig6",
         "Fig. 6. Emulated paths",
-        "The same for emulated paths: at each round trip, losses of 0, 0.1, 0.25, 0.5 and 1 % from left to right. "
-        "The paper's text has the mean and the lowest of its bars.",
+        "The same for emulated paths, by round trip and loss. The paper's text has the mean and the lowest of its "
+        "bars.",
         emulated(evidence),
     )
     yield Drawn(
         "fig7",
         "Fig. 7. Against power-saving mode",
-        "No loss, four round trips. The paper's PSM is ideal: one poll for each burst, no time and no energy for "
-        "waking. Beyond the paper are 802.11's PSM, with a poll for each packet, and bounded slowdown (BSD, 50 %), "
+        "No loss, four round trips. (a) Timestamps of 10 ms. (b) Timestamps of 1 ms and a margin of 3 ms, the equally "
+        "supported reading. The paper's PSM is ideal: one poll for each burst, no time and no energy for waking. "
+        "Beyond the paper (hatched) are 802.11's PSM, with a poll for each packet, and bounded slowdown (BSD, 50 %), "
         "which never sleeps here. Baseline TCP acknowledges eagerly; PSM, BSD and regular TCP do not. This alone puts "
         "BSD above 1: regular TCP takes as long (C13). The caption of the paper's figure names 60 ms.",
         against_psm(evidence),
@@ -68,11 +75,20 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
         bursts.drawn(evidence.series),
     )
     yield Drawn(
+        "polls",
+        "PSM at 90 ms, packet by packet",
+        bursts.POLLS_CAPTION,
+        bursts.polled(evidence.series),
+        "why",
+    )
+    yield Drawn(
         "breakdown",
-        "The time of a download by activity",
-        "Seconds of a download at each site, baseline TCP and the technique, means over seeds. Idle early: awake "
-        "before the first packet of a burst. Idle at the end of a burst: waiting for a possible further packet. "
-        "Idle else: between packets of bursts, in recovery, at the start, and after giving up.",
+        "The energy of a download by activity",
+        "Means over seeds. (a) At each site, baseline TCP on the left and the technique on the right. (b) Emulated "
+        "paths with the technique, at losses of 0, 0.1, 0.25, 0.5 and 1 % from left to right; dashes show baseline "
+        "TCP's energy. Idle early: awake before the first packet of a burst. Idle in recovery: the same wait after a "
+        "burst with a missing packet, when the radio does not sleep. Idle at the end of a burst: waiting for a "
+        "possible further packet. Idle else: between packets of bursts, at the start, and after giving up.",
         breakdown(evidence),
         "energy",
     )
@@ -115,17 +131,31 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
         )
 
 
-def bars(axes: Axes, places: Sequence[float], found: Sequence[Interval], label: str, colour: int, width: float) -> None:
+def bars(
+    axes: Axes,
+    places: Sequence[float],
+    found: Sequence[Interval],
+    label: str,
+    colour: int,
+    width: float,
+    hatch: str | None = None,
+) -> None:
     """Draws means with their intervals; a bar beyond the end of the axis shows its value as text."""
     heights = [value.mean for value in found]
     spread = [[value.mean - value.low for value in found], [value.high - value.mean for value in found]]
-    axes.bar(places, heights, width, color=COLOURS[colour % len(COLOURS)], label=label)
+    fill = {"color": COLOURS[colour % len(COLOURS)]} if hatch is None else _hatched(colour, hatch)
+    axes.bar(places, heights, width, label=label, **fill)
     high_low = np.nan_to_num(spread)
     axes.errorbar(places, heights, yerr=high_low, fmt="none", ecolor="#222222", elinewidth=0.8, capsize=1.5)
     for place, height in zip(places, heights, strict=True):
         if height > PRODUCT_TO:
             number_in = axes.text(place, PRODUCT_TO * 0.97, f"{height:.1f}", ha="center", va="top", fontsize=6)
             number_in.set(rotation=90, color="white")
+
+
+def _hatched(colour: int, hatch: str) -> dict[str, Any]:
+    shade = COLOURS[colour % len(COLOURS)]
+    return {"facecolor": "white", "edgecolor": shade, "hatch": hatch, "linewidth": 0.8}
 
 
 def crosses(axes: Axes, places: Sequence[float], values: Sequence[float], label: str = "paper") -> None:
@@ -200,48 +230,83 @@ def emulated(evidence: Evidence) -> Figure:
         for value, what in ((PRINTED_MEAN_EMULATED, "mean"), (PRINTED_BEST_EMULATED, "lowest")):
             style = "--" if what == "mean" else ":"
             axes.axhline(value, color="#000000", linestyle=style, linewidth=0.9, label=f"paper, {what} {value:g}")
-        axes.set_xticks(range(len(ROUND_TRIPS)), [f"{rtt} ms" for rtt in ROUND_TRIPS])
-        _products(axes, highest)
-        legend_above(drawn, [axes], columns=4)
+        _over_round_trips(axes, highest)
+        losses = {f"{loss:g} %" for loss in LOSSES}
+        _two_legends(drawn, axes, losses, "Loss", "Statistics and printed values", columns=(3, 2))
     return drawn
+
+
+def _over_round_trips(axes: Axes, highest: float) -> None:
+    axes.set_xticks(range(len(ROUND_TRIPS)), [str(rtt) for rtt in ROUND_TRIPS])
+    axes.set_xlabel(ROUND_TRIP)
+    _products(axes, highest)
+
+
+def _two_legends(
+    drawn: Figure, axes: Axes, first: Collection[str], title: str, other_title: str, columns: tuple[int, int]
+) -> None:
+    """Draws the labels in `first` as the left legend and all others as the right one."""
+    entries = {label: handle for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)}
+    left = {label: handle for label, handle in entries.items() if label in first}
+    right = {label: handle for label, handle in entries.items() if label not in first}
+    for which, side, name, count in ((left, "left", title, columns[0]), (right, "right", other_title, columns[1])):
+        drawn.legend(list(which.values()), list(which), loc=f"outside upper {side}", title=name, ncols=count)
 
 
 def against_psm(evidence: Evidence) -> Figure:
     """Draws Fig. 7."""
     with styled():
-        drawn = figure(height=3.4)
-        axes = drawn.subplots()
+        clocks = [name for name in CLOCKS if name in evidence.grid.experiments]
+        drawn = figure(height=3.6)
+        panels = drawn.subplots(1, len(clocks), sharey=True, squeeze=False)[0]
         width, highest = 0.14, 0.0
-        for place, way in enumerate(WAYS):
-            found = [_number(evidence, measures.way(rtt, way)) for rtt in ROUND_TRIPS]
-            at = [group + (place - 2) * width for group in range(len(ROUND_TRIPS))]
-            bars(axes, at, found, way, place, width * 0.92)
-            highest = max(highest, _highest(found))
-        axes.set_xticks(range(len(ROUND_TRIPS)), [f"{rtt} ms" for rtt in ROUND_TRIPS])
-        _products(axes, highest)
-        legend_above(drawn, [axes])
+        for axes, clock in zip(panels, clocks, strict=True):
+            for place, way in enumerate(WAYS):
+                found = [_number(evidence, measures.way(rtt, way, clock)) for rtt in ROUND_TRIPS]
+                at = [group + (place - 2.5) * width for group in range(len(ROUND_TRIPS))]
+                bars(axes, at, found, NAMES[way], place, width * 0.92, None if way in PAPERS_OWN else "////")
+                highest = max(highest, _highest(found))
+            axes.set_title(CLOCKS[clock], loc="left")
+        for axes in panels:
+            _over_round_trips(axes, highest)
+            axes.label_outer()
+        own = {NAMES[way] for way in PAPERS_OWN}
+        _two_legends(drawn, panels[0], own, "In the paper", "Beyond the paper", columns=(3, 3))
     return drawn
 
 
 def breakdown(evidence: Evidence) -> Figure:
-    """Draws the parts of a download's time as stacked bars, in seconds."""
+    """Draws the parts of a download's energy as stacked bars: sites above, emulated paths below."""
     with styled():
-        drawn = figure(height=4.0)
-        axes = drawn.subplots()
-        for row, name in enumerate(SITES):
+        drawn = figure(height=5.2)
+        above, below = drawn.subplots(2, 1)
+        for place, name in enumerate(SITES):
             case = measures.site(name)
-            for offset, cell in ((-0.19, case.baseline), (0.19, case.cell)):
-                left = 0.0
-                spent = measures.breakdown(evidence, cell).items()
-                for colour, (part, seconds) in zip(PART_COLOURS, spent, strict=True):
-                    axes.barh(row + offset, seconds, 0.34, left=left, color=colour, label=part)
-                    left += seconds
-        rows = [row + offset for row in range(len(SITES)) for offset in (-0.19, 0.19)]
-        axes.set_yticks(rows, [f"{name}, {what}" for name in SITES for what in ("baseline", "technique")], fontsize=7)
-        axes.invert_yaxis()
-        axes.set_xlabel("Time of the download (s)")
-        legend_above(drawn, [axes], columns=4)
+            _stack(evidence, above, place - 0.19, case.baseline, 0.34)
+            _stack(evidence, above, place + 0.19, case.cell, 0.34)
+        above.set_xticks(range(len(SITES)), list(SITES))
+        above.set_title("(a) Sites: baseline TCP and the technique", loc="left")
+        for group, rtt in enumerate(ROUND_TRIPS):
+            for place, loss in enumerate(LOSSES):
+                at, case = group + (place - 2) * 0.17, measures.emulated(rtt, loss)
+                _stack(evidence, below, at, case.cell, 0.15)
+                level = evidence.grid.interval(case.baseline, "energy_j").mean
+                below.hlines(level, at - 0.085, at + 0.085, color="#000000", linewidth=1.2, label="baseline TCP")
+        below.set_xticks(range(len(ROUND_TRIPS)), [str(rtt) for rtt in ROUND_TRIPS])
+        below.set_xlabel(ROUND_TRIP)
+        below.set_title("(b) Emulated paths: the technique", loc="left")
+        for axes in (above, below):
+            axes.set_ylabel("Energy (J)")
+        legend_above(drawn, [above, below], columns=5)
     return drawn
+
+
+def _stack(evidence: Evidence, axes: Axes, place: float, cell: Cell, width: float) -> None:
+    """Draws the parts of a download's energy as one bar."""
+    foot = 0.0
+    for colour, (part, joules) in zip(PART_COLOURS, measures.breakdown(evidence, cell).items(), strict=True):
+        axes.bar(place, joules, width, bottom=foot, color=colour, label=part)
+        foot += joules
 
 
 def times(evidence: Evidence) -> Figure:
@@ -344,6 +409,19 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
     ]
     named = ["case", "baseline (s)", "this (s)", *ratios]
     yield Tabled("figures", "Fig. 7 in numbers", named, ways)
+    cases = [(name, measures.site(name)) for name in SITES]
+    cases += [(f"{rtt} ms, {loss:g} %", measures.emulated(rtt, loss)) for rtt in ROUND_TRIPS for loss in LOSSES]
+    yield Tabled(
+        "energy",
+        "Energy of a download in J: baseline TCP, the technique, and the parts of the technique's energy",
+        ["case", "baseline", "technique", *measures.PARTS],
+        [_energy_row(evidence, name, case) for name, case in cases],
+    )
+
+
+def _energy_row(evidence: Evidence, name: str, case: Case) -> list[str]:
+    totals = [evidence.grid.interval(cell, "energy_j").mean for cell in (case.baseline, case.cell)]
+    return [name, *(f"{joules:.2f}" for joules in [*totals, *measures.breakdown(evidence, case.cell).values()])]
 
 
 def _row(evidence: Evidence, name: str, case: Case) -> list[str]:

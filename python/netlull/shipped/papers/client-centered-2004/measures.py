@@ -70,9 +70,9 @@ def site(name: str, air: float = AIR) -> Case:
     return Case(*cells)
 
 
-def way(rtt: float, name: str) -> Case:
+def way(rtt: float, name: str, experiment: str = "psm") -> Case:
     """A case of Fig. 7, by round-trip time in ms and value of the axis `way`."""
-    return Case(*(Cell.of("psm", rtt=rtt, way=value) for value in (name, BASELINE)))
+    return Case(*(Cell.of(experiment, rtt=rtt, way=value) for value in (name, BASELINE)))
 
 
 def window(rtt: float, kib: float) -> Case:
@@ -129,14 +129,32 @@ def mean(values: Sequence[float]) -> float:
     return float(np.mean(values))
 
 
-PARTS = ("asleep", "waking", "idle, early", "idle, end of burst", "idle, else", "receiving", "transmitting")
-"""The parts of a download's time.
+POWER_W = {"asleep": 0.177, "receiving": 1.425, "transmitting": 1.675}
+"""The power of the paper's card (section IV-A)."""
+IDLE_W = 1.319
+"""The power of the other parts, waking included."""
+PARTS = (
+    "asleep",
+    "waking",
+    "idle, early",
+    "idle, recovery",
+    "idle, end of burst",
+    "idle, else",
+    "receiving",
+    "transmitting",
+)
+"""The parts of a download.
 
-`idle, else` is idle time between the packets of bursts, in recovery, at the start and after the shaper gave up.
+`idle, else` is idle time between the packets of bursts, at the start and after the shaper gave up.
 """
 
 
 def breakdown(evidence: Evidence, cell: Cell) -> dict[str, float]:
+    """The energy in each of `PARTS` in J, as means over seeds."""
+    return {part: POWER_W.get(part, IDLE_W) * seconds for part, seconds in spent(evidence, cell).items()}
+
+
+def spent(evidence: Evidence, cell: Cell) -> dict[str, float]:
     """The time in each of `PARTS` in seconds, as means over seeds."""
     grid = evidence.grid
 
@@ -148,6 +166,7 @@ def breakdown(evidence: Evidence, cell: Cell) -> dict[str, float]:
         "asleep": seconds("asleep_s"),
         "waking": mean([wakes[seed] * each[seed] for seed in wakes]),
         "idle, early": seconds("early_s"),
+        "idle, recovery": seconds("recovery_s"),
         "idle, end of burst": seconds("detection_s"),
         "receiving": seconds("receiving_s"),
         "transmitting": seconds("transmitting_s"),
