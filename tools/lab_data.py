@@ -100,8 +100,12 @@ def claims() -> dict[str, dict[str, Any]]:
 
 def fine_clock() -> dict[str, Any]:
     """The TCP options of the reading `clock` with 1 ms."""
-    reading = next(each for each in paper(CLAIMS["C7"]).readings if each.id == "clock")
-    options: dict[str, Any] = next(each for each in reading.alternatives if each.name == "ms").set["tcp"]
+    theirs = paper(CLAIMS["C7"])
+    reading = next(each for each in theirs.readings if each.id == "clock")
+    change = next(each for each in reading.alternatives if each.name == "ms")
+    changes = dict(change.set) | dict.fromkeys(change.unset)
+    fine = Scenario.from_file(theirs.info.folder / "scenario.toml").with_values(changes).to_dict()["tcp"]
+    options: dict[str, Any] = {name.removeprefix("tcp."): value for name, value in change.set.items()} | fine
     return options
 
 

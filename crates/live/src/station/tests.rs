@@ -4,7 +4,7 @@ use super::*;
 use netlull_mechanism::ConfigError;
 use netlull_mechanism::radio::{AccessPointConfig, BurstAcks, EagerConfig, PsmConfig, RttFrom, ShaperConfig};
 use netlull_mechanism::station::{self, PowerMode, StationAction};
-use netlull_units::{BitRate, Bytes};
+use netlull_units::{BitRate, Bytes, Duration};
 use netlull_wire::{Connection, Endpoint, Flags, TcpOption, TcpSpec, build_tcp, seq_le, seq_lt, verify_checksums};
 use proptest::prelude::*;
 use std::sync::Arc;

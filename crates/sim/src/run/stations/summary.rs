@@ -30,7 +30,8 @@ pub struct StationSummary {
     pub resent_opens: Option<u64>,
     /// Idle time before the first packets of bursts, because the radio was awake too early. Null without a shaper.
     pub early_s: Option<f64>,
-    /// Idle time before the first packets of bursts in recovery, in which the radio does not sleep. Null without a shaper.
+    /// Idle time before the first packets of bursts in recovery, when the radio does not sleep. Null without a
+    /// shaper.
     pub recovery_s: Option<f64>,
     /// Idle time after the last packets of bursts, until their ends were detected. Null without a shaper.
     pub detection_s: Option<f64>,

@@ -106,7 +106,7 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
         "Energy x delay at each site with air of 20 and 108 Mb/s, and the paper's prediction for stanford. Faster "
         "air makes uiuc and intel worse. uiuc's 64 KiB are less than 90 % of 108 Mb/s x 21 ms, so its connection "
         "is no longer saturated and the technique goes on. intel, with 91 ms, is the noisiest site. No queue "
-        "before the air hides the gaps of more than 3 ms that noise opens, and a download misses 118 packets.",
+        "before the air hides the gaps of more than 3 ms that noise opens, and a download misses 120 packets.",
         faster_air(evidence),
         "why",
     )
