@@ -249,8 +249,8 @@ def _two_legends(
     entries = {label: handle for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)}
     left = {label: handle for label, handle in entries.items() if label in first}
     right = {label: handle for label, handle in entries.items() if label not in first}
-    for which, side, name, count in ((left, "left", title, columns[0]), (right, "right", other_title, columns[1])):
-        drawn.legend(list(which.values()), list(which), loc=f"outside upper {side}", title=name, ncols=count)
+    drawn.legend(list(left.values()), list(left), loc="outside upper left", title=title, ncols=columns[0])
+    drawn.legend(list(right.values()), list(right), loc="outside upper right", title=other_title, ncols=columns[1])
 
 
 def against_psm(evidence: Evidence) -> Figure:
