@@ -70,16 +70,22 @@ fn download(options: &Compare, mechanism: &str, url: &str) -> Result<Option<Run>
     let mut command = Command::new(program);
     command.args(["client", "run", "--dev", &options.device.dev, "--mechanism", mechanism, "--drop-asleep"]);
     command.args(["--air-rate", &options.air_rate.to_string(), "--radio", &options.radio]);
-    command.args(["--report", "/dev/stdout", "--", "curl", "--silent", "--fail", "--location"]);
+    command.args(["--report", "/dev/stdout", "--", "curl", "--silent", "--show-error", "--fail", "--location"]);
     command.args(["--output", "/dev/null", "--", url]);
     let output = command.stdin(Stdio::null()).output().map_err(|error| LiveError::system("netlulld", error))?;
     if !output.status.success() {
         let told = String::from_utf8_lossy(&output.stderr);
-        say(format_args!("{url}, {mechanism}: {}", told.lines().last().unwrap_or("the download failed")));
+        let why = told.lines().find(|line| line.starts_with("curl: ")).unwrap_or("the download failed");
+        say(format_args!("{url}, {mechanism}: {why}"));
     }
     let report: Value = match serde_json::from_slice(&output.stdout) {
         Ok(report) => report,
-        Err(_) => return Err(LiveError::input(String::from_utf8_lossy(&output.stderr).trim())),
+        // The daemon has not started.
+        Err(_) => {
+            return Err(LiveError::input(
+                String::from_utf8_lossy(&output.stderr).trim().trim_start_matches("netlulld: "),
+            ));
+        }
     };
     Ok(output.status.success().then(|| largest(&report)).flatten())
 }
