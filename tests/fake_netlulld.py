@@ -147,7 +147,7 @@ def station(plan: dict[str, Any], mechanism: dict[str, Any] | None) -> dict[str,
     shaper = None
     if mechanism and mechanism["kind"] == "client_shaper":
         shaper = {"state": {"standard": "paced"}, "fallback": "paced", "round_trip": span(40_000_000)}
-        shaper |= {"resent_opens": 0, "waits": dict.fromkeys(("early", "recovery", "detection"), span(0))}
+        shaper |= {"resent_opens": 0, "early": span(0), "recovery": span(0), "detection": span(0)}
     zeros = dict.fromkeys(counts.split(), 0)
     return {"radio": radio | {"wakes": 7}, "counts": zeros, "shaper": shaper, "download": None}
 

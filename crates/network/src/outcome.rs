@@ -170,13 +170,17 @@ pub struct ShaperOutcome {
     pub round_trip: Option<Duration>,
     /// Repeated open acknowledgements since the start.
     pub resent_opens: u64,
-    /// The idle times around bursts, since the first mark.
-    pub waits: Waits,
+    /// The idle time before the first packets of bursts, since the first mark.
+    pub early: Duration,
+    /// The same in recovery; zero in the outcome of a netlulld that did not count it apart.
+    #[serde(default)]
+    pub recovery: Duration,
+    /// The idle time between the last packets of bursts and the detection of their end, since the first mark.
+    pub detection: Duration,
 }
 
 /// The idle times of a radio around the bursts of a shaper.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Waits {
     /// The time before the first packets of bursts, from the wake-up of the radio or the request for the burst.
     pub early: Duration,
@@ -215,7 +219,9 @@ impl ShaperOutcome {
             fallback: None,
             round_trip: None,
             resent_opens: 0,
-            waits: Waits { early: Duration::ZERO, recovery: Duration::ZERO, detection: Duration::ZERO },
+            early: Duration::ZERO,
+            recovery: Duration::ZERO,
+            detection: Duration::ZERO,
         }
     }
 
@@ -227,7 +233,9 @@ impl ShaperOutcome {
             fallback: shaping.fallback,
             round_trip: shaping.round_trip,
             resent_opens: shaping.resent_opens,
-            waits,
+            early: waits.early,
+            recovery: waits.recovery,
+            detection: waits.detection,
         }
     }
 }

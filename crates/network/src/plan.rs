@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The version of this format; an emulation rejects any other version.
-pub const FORMAT: u32 = 8;
+pub const FORMAT: u32 = 7;
 
 /// The head of a plan or an outcome, read first because the rest depends on the format.
 #[derive(Clone, Copy, Debug, Deserialize)]

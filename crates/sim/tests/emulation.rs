@@ -4,7 +4,7 @@ use crate::common::{close, scenario};
 use netlull_mechanism::radio::{Fallback, ShaperState};
 use netlull_network::outcome::{
     DownloadOutcome, FlowMark, FlowOutcome, Lateness, LinkMark, NetworkMark, Outcome, RouterLosses, ShaperOutcome,
-    StationCounts, StationOutcome, System, Waits,
+    StationCounts, StationOutcome, System,
 };
 use netlull_network::plan::{FORMAT, RouteChange, RoutingDeed};
 use netlull_power::RadioTime;
@@ -65,11 +65,9 @@ fn counted(scenario: &Scenario) -> Outcome {
                 fallback: Some(Fallback::Paced),
                 round_trip: Some(Duration::from_millis(60)),
                 resent_opens: 2,
-                waits: Waits {
-                    early: Duration::from_millis(7),
-                    recovery: Duration::from_millis(8),
-                    detection: Duration::from_millis(9),
-                },
+                early: Duration::from_millis(7),
+                recovery: Duration::from_millis(8),
+                detection: Duration::from_millis(9),
             }),
             download: Some(DownloadOutcome {
                 begun: Instant::from_nanos(1_000_000_000),
