@@ -152,7 +152,7 @@ FUZZ_SEED := $(shell date +%s)
 GUESTS = $(if $(shell command -v clang && command -v wasm-ld),link-controller rate-controller station)
 fuzz: setup ## Attack the readers and the simulator, TCP endpoints on random paths, the packet parser and WebAssembly modules, for a minute each.
 	$(BIN)/python tools/attack.py --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
-	$(BIN)/pytest -q --hypothesis-profile fuzz --hypothesis-seed $(FUZZ_SEED) tests/test_topology_files.py -k "multigraph or directions"
+	$(BIN)/pytest -q --hypothesis-profile fuzz --hypothesis-seed $(FUZZ_SEED) tests/test_topology_files.py tests/test_fleet_loads.py -k "multigraph or directions or damaged"
 	PROPTEST_CASES=$$((100 * $(FUZZ_SECONDS))) cargo test --quiet --profile fast --locked --package netlull-network --test capacity
 	cargo build --quiet --profile fast --locked --package netlull-tcp --example fuzz_path
 	cargo build --quiet --profile fast --locked --package netlull-wire --example fuzz_wire

@@ -50,6 +50,7 @@ ORDER = (
     "sweep",
     "compare",
     "fluid",
+    "fleet",
     "plot",
     "benchmark",
     "gym",

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from netlull import benchmark as benchmark
     from netlull import compare as compare
+    from netlull import fleet as fleet
     from netlull import fluid as fluid
     from netlull import gym as gym
     from netlull import papers as papers

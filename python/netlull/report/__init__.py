@@ -1,5 +1,6 @@
-"""Self-contained HTML reports of reproductions and sweeps: each page opens from disk without network access."""
+"""Self-contained HTML reports of reproductions, sweeps and fleets: each page opens from disk without network access."""
 
+from netlull.report.energy import energy_report
 from netlull.report.page import (
     ClaimPart,
     ClaimRow,
@@ -29,6 +30,7 @@ __all__ = [
     "Try",
     "UnjudgedRow",
     "chart_library",
+    "energy_report",
     "render",
     "sweep_report",
     "tries",

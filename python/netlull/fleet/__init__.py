@@ -1,0 +1,34 @@
+"""Power, energy and possible savings of an operator's devices, from an inventory and loads (docs/how-to/energy.md)."""
+
+from netlull.fleet.answer import Answer, Prices, Scheme, answer
+from netlull.fleet.example import write_example
+from netlull.fleet.hypnos import Hypnos
+from netlull.fleet.inventory import Inventory, Link, Port, read_inventory
+from netlull.fleet.loads import Loads, link_loads, read_loads
+from netlull.fleet.plans import estop, read_plan
+from netlull.fleet.power import Fleet, FleetPower, fleet_of
+from netlull.fleet.savings import Bounds, bounds, saved_by_sleep
+
+__all__ = [
+    "Answer",
+    "Bounds",
+    "Fleet",
+    "FleetPower",
+    "Hypnos",
+    "Inventory",
+    "Link",
+    "Loads",
+    "Port",
+    "Prices",
+    "Scheme",
+    "answer",
+    "bounds",
+    "estop",
+    "fleet_of",
+    "link_loads",
+    "read_inventory",
+    "read_loads",
+    "read_plan",
+    "saved_by_sleep",
+    "write_example",
+]

@@ -1,0 +1,198 @@
+"""The devices and interfaces of a network, from a CSV file."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from netlull.documents.textfiles import read_text
+from netlull.errors import InputError, near
+from netlull.quantities import in_unit, rate_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+__all__ = ["LARGEST_BYTES", "Inventory", "Link", "Port", "PortName", "read_inventory", "rows_of"]
+
+LARGEST_BYTES = 64 * 2**20
+"""The largest inventory, in bytes: about a million interfaces."""
+
+REQUIRED = ("device", "model", "interface", "speed")
+OPTIONAL = ("transceiver", "state", "peer_device", "peer_interface", "site", "loads")
+_STATES = ("up", "down")
+
+PortName = tuple[str, str]
+"""A device and its interface."""
+
+
+@dataclass(frozen=True)
+class Port:
+    """An interface of a device."""
+
+    name: PortName
+    speed_bps: float
+    transceiver: str | None
+    """The transceiver that is plugged in; None for that of the model's port, "none" for an empty port."""
+    is_up: bool
+    peer: PortName | None
+    """The interface at the other end; None outside the network."""
+    loads: str | None = None
+    """The file with its loads, in a folder of such files."""
+    line: int = 0
+    """Its line in the file."""
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link between two interfaces of the inventory. The first end is the one that the inventory has first."""
+
+    ends: tuple[PortName, PortName]
+    speed_bps: float
+
+    @property
+    def devices(self) -> tuple[str, str]:
+        """The devices at its ends."""
+        return self.ends[0][0], self.ends[1][0]
+
+    @property
+    def label(self) -> str:
+        """The link in words."""
+        return " - ".join(" ".join(end) for end in self.ends)
+
+
+@dataclass(frozen=True)
+class Inventory:
+    """The devices of a network with their models, and their interfaces."""
+
+    path: Path
+    models: Mapping[str, str]
+    """The model of each device, in the order of the file."""
+    ports: Mapping[PortName, Port]
+    sites: Mapping[str, str]
+    """The place of a device, where the file gives it."""
+
+    @property
+    def links(self) -> list[Link]:
+        """The links whose ends are both in the inventory and up, in the order of their first ends."""
+        found: dict[frozenset[PortName], Link] = {}
+        for port in self.ports.values():
+            if port.peer is not None and port.is_up and self.ports[port.peer].is_up:
+                found.setdefault(frozenset((port.name, port.peer)), Link((port.name, port.peer), port.speed_bps))
+        return list(found.values())
+
+
+def read_inventory(path: Path) -> Inventory:
+    """Reads the interfaces of a network, a row for each.
+
+    Columns: `device`, `model`, `interface`, `speed` with its unit ("10 Gb/s"), and optionally `transceiver`, `state`
+    (up or down), `peer_device` and `peer_interface` for links inside the network, `site`, and `loads`, the file of the
+    interface in a folder of loads. Model and site may be left empty after a device's first row.
+
+    Raises:
+        InputError: a column is missing or unknown, or a value is wrong; the message names the file and the line.
+    """
+    models: dict[str, str] = {}
+    sites: dict[str, str] = {}
+    ports: dict[PortName, Port] = {}
+    lines: dict[PortName, int] = {}
+    files: dict[str, int] = {}
+    for line, row in rows_of(path, REQUIRED, OPTIONAL):
+        where = f"{path}, line {line}"
+        device, interface = row["device"], row["interface"]
+        if not device or not interface:
+            raise InputError(f"{where}: {'device' if not device else 'interface'}: is empty; expected a name")
+        name = (device, interface)
+        if name in lines:
+            raise InputError(
+                f"{where}: interface: {device} {interface} is also in line {lines[name]}; expected it once"
+            )
+        lines[name] = line
+        for field, known in (("model", models), ("site", sites)):
+            told = row[field]
+            if told and known.setdefault(device, told) != told:
+                raise InputError(
+                    f'{where}: {field}: is "{told}", but {device} has {known[device]}; expected one {field}'
+                )
+        ports[name] = _port(where, line, name, row)
+        if row["loads"] and files.setdefault(row["loads"], line) != line:
+            raise InputError(
+                f"{where}: loads: {row['loads']} is that of line {files[row['loads']]}; expected another file"
+            )
+    for name, line in lines.items():
+        if name[0] not in models:
+            raise InputError(f"{path}, line {line}: model: is empty; expected the model of {name[0]}")
+    if not ports:
+        raise InputError(f"{path}: has no interface; expected a row for each")
+    return Inventory(path, models, _paired(path, ports, lines), sites)
+
+
+def _port(where: str, line: int, name: PortName, row: Mapping[str, str]) -> Port:
+    speed = in_unit(row["speed"], "b/s")
+    if speed is None or not speed > 0:
+        raise InputError(f'{where}: speed: is "{row["speed"]}"; expected a rate such as "10 Gb/s"')
+    state = row["state"] or "up"
+    if state not in _STATES:
+        raise InputError(f'{where}: state: is "{state}"; expected up or down')
+    peer = (row["peer_device"], row["peer_interface"])
+    if any(peer) and not all(peer):
+        raise InputError(f"{where}: peer_device and peer_interface: one is empty; expected both or none")
+    if peer == name:
+        raise InputError(f"{where}: peer_interface: is the interface itself; expected the other end")
+    known = peer if all(peer) else None
+    return Port(name, speed, row["transceiver"] or None, state == "up", known, row["loads"] or None, line)
+
+
+def rows_of(path: Path, required: Sequence[str], optional: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
+    """The rows of a CSV file with their lines. Missing optional columns are empty.
+
+    Raises:
+        InputError: it is no such file; the message names the line.
+    """
+    reader = csv.reader(read_text(path, LARGEST_BYTES).splitlines(keepends=True), strict=True)
+    try:
+        header = [name.strip() for name in next(reader, [])]
+        for name in required:
+            if name not in header:
+                found = f"the columns are {', '.join(header)}" if any(header) else "the file is empty"
+                raise InputError(f"{path}, line 1: column {name} is missing; expected {', '.join(required)}; {found}")
+        for place, name in enumerate(header):
+            if name not in (*required, *optional):
+                raise InputError(f'{path}, line 1: column "{name}" is unknown; {near(name, (*required, *optional))}')
+            if name in header[:place]:
+                raise InputError(f'{path}, line 1: column "{name}" is there twice; expected it once')
+        empty = dict.fromkeys(optional, "")
+        for cells in reader:
+            if not any(cells):
+                continue
+            if len(cells) != len(header):
+                found = f"has {len(cells)} cells; expected {len(header)}, as in the first line"
+                raise InputError(f"{path}, line {reader.line_num}: {found}")
+            yield reader.line_num, empty | {name: cell.strip() for name, cell in zip(header, cells, strict=True)}
+    except csv.Error as error:
+        raise InputError(f"{path}, line {reader.line_num}: is not CSV: {error}") from None
+
+
+def _paired(path: Path, ports: Mapping[PortName, Port], lines: Mapping[PortName, int]) -> dict[PortName, Port]:
+    """The ports with the peers of both ends: it is enough that one end names the other."""
+    peers: dict[PortName, PortName] = {}
+    for port in ports.values():
+        if port.peer is None:
+            continue
+        where = f"{path}, line {lines[port.name]}: peer_interface"
+        if port.peer not in ports:
+            device = port.peer[0]
+            known = [name for owner, name in ports if owner == device]
+            hint = near(port.peer[1], known) if known else f"the file has no device {device}"
+            raise InputError(f"{where}: {' '.join(port.peer)} is not in the file; {hint}")
+        for one, other in ((port.name, port.peer), (port.peer, port.name)):
+            if peers.setdefault(one, other) != other:
+                told = f"{' '.join(one)} is also the end of a link to {' '.join(peers[one])}"
+                raise InputError(f"{where}: {told}; expected one link at an interface")
+        slower, faster = sorted((port.speed_bps, ports[port.peer].speed_bps))
+        if slower != faster:
+            raise InputError(
+                f"{where}: the ends have {rate_text(slower)} and {rate_text(faster)}; expected the same speed"
+            )
+    return {name: replace(port, peer=peers.get(name)) for name, port in ports.items()}
