@@ -122,16 +122,17 @@ fn variable_ledger<'a>(world: &'a World, scenario: &Scenario, index: usize) -> O
         in_service: spec.control.as_ref().map(|control| control.in_service),
         idle: variable.idle_time(world.net.now),
         pause_due: variable.line.pause_due(),
-        low_power: low_power_ledger(world, scenario, spec, index),
+        low_power: low_power_ledger(world, scenario, index),
     })
 }
 
-fn low_power_ledger(world: &World, scenario: &Scenario, spec: &LinkSpec, index: usize) -> Option<LowPowerLedger> {
+fn low_power_ledger(world: &World, scenario: &Scenario, index: usize) -> Option<LowPowerLedger> {
+    let spec = &scenario.links[index];
     let (config, control) = (spec.low_power()?, spec.control.as_ref()?);
     let whole = *world.controllers.low_power(world.net.now).get(&index)?;
     let measured = whole.since(&world.baseline.low_power.get(&index).copied().unwrap_or_default());
     let residency = low_power_residency(&measured, spec.rate);
-    let ledgers = ledgers(scenario, spec, &residency, Traffic::default(), Some(&measured));
+    let ledgers = ledgers(scenario, index, &residency, Traffic::default(), Some(&measured));
     Some(LowPowerLedger {
         whole,
         measured,

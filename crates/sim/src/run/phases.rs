@@ -446,7 +446,7 @@ pub(super) fn low_power_residency(times: &LowPowerTimes, rate: BitRate) -> Resid
 /// A refresh takes it in full.
 #[allow(clippy::cast_precision_loss)]
 fn low_power_energy(model: &PowerModel, rate: BitRate, times: &LowPowerTimes, [asleep, fast]: [f64; 2]) -> Joules {
-    let saved = model.power(rate, rate).as_f64() - model.sleep_power().as_f64();
+    let saved = model.power(rate, rate).as_f64() - model.sleep_power(rate).as_f64();
     let weighted = times.asleep_ns as f64 * asleep + times.fast_ns as f64 * fast + times.refresh_ns as f64;
     Joules::new(saved * weighted / 1e9)
 }

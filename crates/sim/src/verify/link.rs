@@ -106,7 +106,7 @@ pub(super) fn check(findings: &mut Findings, link: &LinkLedger<'_>, counters: &L
         None => fixed_rate_holds(findings, link, counters, ledger.end),
         Some(variable) if let Some(low) = &variable.low_power => {
             low_power_holds(findings, link, variable, low, ledger);
-            low_power_energy_holds(findings, link, low, ledger);
+            low_power_energy_holds(findings, link, low, &variable.power);
         }
         Some(variable) => {
             varying_rate_holds(findings, link, variable, ledger.end);
@@ -323,11 +323,12 @@ fn low_power_holds(
 /// Checks the energy of low-power idle: full power awake, in transitions and in refreshes; a share of the power that the
 /// link can save in low power.
 #[allow(clippy::cast_precision_loss)]
-fn low_power_energy_holds(findings: &mut Findings, link: &LinkLedger<'_>, low: &LowPowerLedger, ledger: &Ledger<'_>) {
+fn low_power_energy_holds(findings: &mut Findings, link: &LinkLedger<'_>, low: &LowPowerLedger, power: &[PowerModel]) {
     let LowPowerLedger { measured, shares: (asleep, fast), .. } = low;
     let full = measured.awake_ns + measured.entering_ns + measured.waking_ns + measured.refresh_ns;
-    for (model, reported) in ledger.power.iter().zip(&low.reported) {
-        let (on, off) = (model.power(link.max_rate, link.max_rate).as_f64(), model.sleep_power().as_f64());
+    for (model, reported) in power.iter().zip(&low.reported) {
+        let rate = link.max_rate;
+        let (on, off) = (model.power(rate, rate).as_f64(), model.sleep_power(rate).as_f64());
         let in_mode = |share: f64, nanos: u64| (off + share * (on - off)) * nanos as f64;
         let joules = (on * full as f64 + in_mode(*asleep, measured.asleep_ns) + in_mode(*fast, measured.fast_ns)) / 1e9;
         findings.check((reported - joules).abs() <= 1e-9 * joules.abs().max(1e-12), &link.name, || {
