@@ -45,11 +45,13 @@ pub struct PowerDocument {
     pub phi: Option<f64>,
     /// P_max: power of a link at its maximum rate; ideal models only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-exclusiveMinimum" = "0 W", "x-default" = "1 W", "x-source" = "energies are then shares of full power"))]
+    #[schemars(extend("x-exclusiveMinimum" = "0 W", "x-default" = "1 W"))]
+    #[schemars(extend("x-source" = "energies are then shares of full power"))]
     pub max_power: Option<Watts>,
     /// Speed of the link with `max_power`: P_max of other links follows their speed; ideal models only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-exclusiveMinimum" = "0 b/s", "x-default" = "P_max is the same for every speed", "x-source" = "reading"))]
+    #[schemars(extend("x-exclusiveMinimum" = "0 b/s", "x-default" = "P_max is the same for every speed"))]
+    #[schemars(extend("x-source" = "reading"))]
     pub max_power_at: Option<BitRate>,
     /// P_BASE: the powered box, with every port down and empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
