@@ -258,6 +258,17 @@ def test_each_claim_is_noticed_by_a_case() -> None:
     assert set().union(*(expected for _, expected in BROKEN.values())) == known - {"N1", "N2", "N10", "N11"}
 
 
+def test_windows_that_never_fall_are_no_smaller_falls() -> None:
+    world = World()
+    windows("cubic", Recording((250, 5), (210, 6), 120.0, depth=0.0))(world)
+    (claim,) = (claim for claim in judged(world.evidence()) if claim.id == "N14")
+    assert {part.id: part.holds for part in claim.parts if part.id.startswith("cubic")} == {
+        "cubic-tahoe": False,
+        "cubic-reno": False,
+        "cubic-newreno": False,
+    }
+
+
 def test_links_that_sleep_and_their_energy_are_noticed() -> None:
     world = World()
     world.recorded["plan-80"] = world.recorded["plan-70"]

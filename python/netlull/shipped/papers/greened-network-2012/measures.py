@@ -76,8 +76,8 @@ def loss(evidence: Evidence, version: str, threshold: float, scale: float = 1.0)
 
 
 def less(one: Mapping[int, float], other: Mapping[int, float], times: float = 1.0) -> Interval:
-    """Mean over common seeds of one - times x other."""
-    return mean_interval([one[seed] - times * other[seed] for seed in one if seed in other])
+    """Mean over common seeds of one - times x other; NaN without any."""
+    return mean_interval([one[seed] - times * other[seed] for seed in one if seed in other] or [math.nan])
 
 
 def loss_over(evidence: Evidence, one: Cell, other: Cell, times: float = 1.0) -> Interval:
@@ -91,8 +91,8 @@ def column_name(state: printed.State) -> str:
 
 
 def mean(values: Mapping[int, float]) -> Interval:
-    """The mean over seeds."""
-    return mean_interval(list(values.values()))
+    """The mean over seeds; NaN without any."""
+    return mean_interval(list(values.values()) or [math.nan])
 
 
 def percent(value: Interval, digits: int = 1, unit: str = "%") -> str:
