@@ -72,7 +72,8 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
         "its first run: the propagation of the reading “measured average” is the candidate whose mean over loads and "
         "both scenarios is nearest to 50 ms. Its candidates are 2 ms apart."
     )
-    yield Drawn("round-trip", "Mean round trip over the propagation", caption, panel_grid(panels), "round-trip")
+    drawn = panel_grid(panels, columns=1)
+    yield Drawn("round-trip", "Mean round trip over the propagation", caption, drawn, "round-trip")
 
 
 def tables(evidence: Evidence) -> Iterator[Tabled]:
