@@ -89,8 +89,9 @@ def test_red_agrees_with_the_stored_results_of_ns2() -> None:
 def test_web_load_under_practra_agrees_with_the_stored_results_of_ns2() -> None:
     done = run("ns2/web.py")
     assert done.returncode == 0, done.stdout + done.stderr
-    # Two loads, two buffers, with and without practRA: six and four measures each.
-    assert sum(" +- " in line for line in done.stdout.splitlines()) == 4 * (6 + 4)
+    # Two loads, two buffers, with and without practRA: six and four measures each. Then the joint reading:
+    # without practRA, and with two ways of testing its rules.
+    assert sum(" +- " in line for line in done.stdout.splitlines()) == 4 * (6 + 4) + (4 + 2 * 6)
 
 
 def test_homes_behind_a_router_agree_with_the_stored_results_of_ns2() -> None:
