@@ -629,16 +629,16 @@ class Link:
 
     Loss or noise). Default false.
     """
+    port_speed: str | None = None
+    """Speed of the port whose power the link is charged, if `rate` is that of a smaller network.
+
+    A bit rate, such as "10 Mb/s". Default: `rate`.
+    """
     overhead: str | None = None
     """Layer-2 bytes of each packet on the wire.
 
     20 B for Ethernet's preamble and gap, 38 B with its header and FCS; at most 1 kB. Counters of bytes exclude them. An
     amount of data, such as "1500 B". Default: 0 B.
-    """
-    port_speed: str | None = None
-    """Speed of the port whose power the link is charged, if `rate` is that of a smaller network.
-
-    A bit rate, such as "10 Mb/s". Default: `rate`.
     """
     buffer_floor: int | None = None
     """Minimum number of packets in a buffer given in BDP. Default 5."""
