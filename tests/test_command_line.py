@@ -264,6 +264,7 @@ def test_list_shows_every_kind_with_its_count(printed: Printed) -> None:
         "queues",
         "losses",
         "power",
+        "transceivers",
         "radios",
         "sites",
         "scenarios",
