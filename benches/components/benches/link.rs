@@ -31,6 +31,7 @@ impl Driven {
             to: NodeId::new(1),
             controller: None,
             rate: BitRate::from_mbps(10),
+            overhead: 0,
             delay: Duration::from_millis(5),
             buffer: Buffer::Packets(buffer),
             loss: None,
