@@ -224,7 +224,15 @@ impl PowerDocument {
     /// # Errors
     /// Names the field, its value and the expected values.
     pub fn model(&self) -> Result<PowerModel, ConfigError> {
-        check_ranges(self)?;
+        // The schema behind the ranges takes as long as a short run, and the name of a model has no range.
+        if self.model.as_deref().is_none_or(|name| *self != Self::named(name)) {
+            check_ranges(self)?;
+        }
+        self.unchecked_model()
+    }
+
+    /// The model of this table, whose values are in their ranges.
+    pub(crate) fn unchecked_model(&self) -> Result<PowerModel, ConfigError> {
         let Some(name) = &self.model else { return self.own_device() };
         let Some(model) = PowerModel::by_name(name) else {
             let known = PowerModel::names(", ");
