@@ -81,7 +81,7 @@ impl LineCard {
         speed.div_ceil(u128::from(self.capacity.as_bps().max(1)))
     }
 
-    /// The share of a card that a slower port has; `None` for a port with cards of its own.
+    /// The share of a card that a slower port has; `None` for a port that is as fast as a card or faster.
     fn share(&self, speed: BitRate) -> Option<f64> {
         (speed < self.capacity).then(|| speed.as_f64() / self.capacity.as_f64())
     }
@@ -317,7 +317,7 @@ impl DeviceModel {
         Some((on as f64, (all - on) as f64))
     }
 
-    /// The number of line cards of a link that are on, for a service rate; `None` if it has none of its own.
+    /// The number of line cards of a link that are on, for a service rate; `None` if it shares its card.
     #[must_use]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "cards are few")]
     pub fn cards_on(&self, rate: BitRate, max_rate: BitRate) -> Option<u32> {

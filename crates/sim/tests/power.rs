@@ -40,7 +40,7 @@ fn idle_and_busy_watts_are_linear_in_the_load() {
 
 #[test]
 fn nodes_and_links_have_their_own_devices() {
-    // a is a box of 100 W with one link; b-a has the power of its own, instead of that of b; b is another box.
+    // a is a box of 100 W with one link; b-a has the power of its entry instead of that of b; b is another box.
     let table = json!([
         { "name": "as built", "nodes": ["a"], "base": "100 W", "ports": 48, "port": [{ "speed": "1 Gb/s", "power": "1 W" }] },
         { "name": "as built", "nodes": ["b"], "base": "50 W", "idle": "2 W" },

@@ -49,7 +49,9 @@ def _positive(_: click.Context, parameter: click.Parameter, value: float | None)
 @click.option("--currency", default="EUR", metavar="NAME", help="Of --price; default EUR.")
 @click.option("--co2", type=float, callback=_positive, metavar="GRAMS", help="CO2 equivalent of a kWh.")
 @click.option("--pue", type=float, callback=_positive, metavar="NUMBER", help="The building's energy for 1 of devices.")
-@click.option("--survive-failure", is_flag=True, help="Bounds of sleep keep two links at every device.")
+@click.option(
+    "--survive-failure", is_flag=True, help="Bounds of sleep leave a network that survives the failure of a link."
+)
 @click.option("--estop", type=float, metavar="THRESHOLD", help="Also the links that ESTOP puts to sleep, 0 to 1.")
 @click.option("--asleep", type=_FILE, metavar="FILE", help="Also your own plan, as CSV: device, interface, from, to.")
 @click.option("--out", type=_FILE, metavar="FOLDER", help="Write report.html, hours.csv and links.csv there.")

@@ -19,12 +19,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["UNITS", "Coded", "Columns", "line_of", "read_columns"]
+__all__ = ["BYTE", "UNITS", "Coded", "Columns", "line_of", "read_columns"]
 
-_BYTE = 8.0
-_RATES = {"bps": 1.0, "bytes_per_s": _BYTE}
+BYTE = 8.0
+"""The bits of a byte."""
+_RATES = {"bps": 1.0, "bytes_per_s": BYTE}
 """Bits per unit, by the end of a column's name."""
-UNITS = {"b/s": 1.0, "B/s": _BYTE}
+UNITS = {"b/s": 1.0, "B/s": BYTE}
 _COUNTERS = "octets"
 _PIECE = 2**20
 """The size of a piece in bytes."""
@@ -137,7 +138,7 @@ def _header(path: Path) -> list[str]:
 
 
 def _load_columns(path: Path, header: Sequence[str], unit: str | None) -> tuple[list[str], float, bool]:
-    for end, scale in (*_RATES.items(), (_COUNTERS, _BYTE)):
+    for end, scale in (*_RATES.items(), (_COUNTERS, BYTE)):
         columns = [f"in_{end}", f"out_{end}"]
         if all(column in header for column in columns):
             return columns, scale, end == _COUNTERS

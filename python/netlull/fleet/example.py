@@ -54,7 +54,7 @@ def write_example(folder: Path) -> tuple[Path, Path]:
     load = _loads(random, names, links)
     folder.mkdir(parents=True, exist_ok=True)
     ports = _ports(names, links)
-    header = ("device", "model", "interface", "speed", "transceiver", "peer_device", "peer_interface", "site")
+    header = ("device", "model", "interface", "speed", "transceiver", "peer_device", "peer_interface")
     _write(files[0], [header, *map(_row, ports)])
     times = [(_START + dt.timedelta(seconds=step * _STEP_S)).isoformat() for step in range(_STEPS)]
     counted = (
@@ -73,8 +73,8 @@ def _write(path: Path, rows: Iterable[Sequence[object]]) -> None:
 
 def _row(port: PortRow) -> Sequence[object]:
     (device, interface), peer, gbps = port
-    kind, number = device.split("-")
-    return device, _MODELS[kind], interface, f"{gbps} Gb/s", _OPTICS[gbps], *peer, number[:2]
+    kind, _ = device.split("-")
+    return device, _MODELS[kind], interface, f"{gbps} Gb/s", _OPTICS[gbps], *peer
 
 
 Ends = tuple[int, int, int]

@@ -20,7 +20,7 @@ LARGEST_BYTES = 64 * 2**20
 """The largest inventory, in bytes: about a million interfaces."""
 
 REQUIRED = ("device", "model", "interface", "speed")
-OPTIONAL = ("transceiver", "state", "peer_device", "peer_interface", "site", "loads")
+OPTIONAL = ("transceiver", "state", "peer_device", "peer_interface", "loads")
 _STATES = ("up", "down")
 
 PortName = tuple[str, str]
@@ -70,8 +70,6 @@ class Inventory:
     models: Mapping[str, str]
     """The model of each device, in the order of the file."""
     ports: Mapping[PortName, Port]
-    sites: Mapping[str, str]
-    """The place of a device, where the file gives it."""
 
     @property
     def links(self) -> list[Link]:
@@ -87,14 +85,13 @@ def read_inventory(path: Path) -> Inventory:
     """Reads the interfaces of a network, a row for each.
 
     Columns: `device`, `model`, `interface`, `speed` with its unit ("10 Gb/s"), and optionally `transceiver`, `state`
-    (up or down), `peer_device` and `peer_interface` for links inside the network, `site`, and `loads`, the file of the
-    interface in a folder of loads. Model and site may be left empty after a device's first row.
+    (up or down), `peer_device` and `peer_interface` for links inside the network, and `loads`, the file of the
+    interface in a folder of loads. The model may be left empty after a device's first row.
 
     Raises:
         InputError: a column is missing or unknown, or a value is wrong; the message names the file and the line.
     """
     models: dict[str, str] = {}
-    sites: dict[str, str] = {}
     ports: dict[PortName, Port] = {}
     lines: dict[PortName, int] = {}
     files: dict[str, int] = {}
@@ -109,12 +106,9 @@ def read_inventory(path: Path) -> Inventory:
                 f"{where}: interface: {device} {interface} is also in line {lines[name]}; expected it once"
             )
         lines[name] = line
-        for field, known in (("model", models), ("site", sites)):
-            told = row[field]
-            if told and known.setdefault(device, told) != told:
-                raise InputError(
-                    f'{where}: {field}: is "{told}", but {device} has {known[device]}; expected one {field}'
-                )
+        model = row["model"]
+        if model and models.setdefault(device, model) != model:
+            raise InputError(f'{where}: model: is "{model}", but {device} has {models[device]}; expected one model')
         ports[name] = _port(where, line, name, row)
         if row["loads"] and files.setdefault(row["loads"], line) != line:
             raise InputError(
@@ -125,7 +119,7 @@ def read_inventory(path: Path) -> Inventory:
             raise InputError(f"{path}, line {line}: model: is empty; expected the model of {name[0]}")
     if not ports:
         raise InputError(f"{path}: has no interface; expected a row for each")
-    return Inventory(path, models, _paired(path, ports, lines), sites)
+    return Inventory(path, models, _paired(path, ports, lines))
 
 
 def _port(where: str, line: int, name: PortName, row: Mapping[str, str]) -> Port:

@@ -14,7 +14,7 @@ import numpy as np
 
 from netlull.documents.textfiles import check_regular
 from netlull.errors import InputError, near, near_file, some
-from netlull.fleet.columns import line_of, read_columns
+from netlull.fleet.columns import BYTE, line_of, read_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -38,7 +38,6 @@ _GAP = 1.5
 _ABOVE = 1.05
 """The share of a port's speed above which a counter has been reset: headers and clocks explain less."""
 
-_BYTE = 8.0
 _BITS = {
     "ifHCInOctets": (0, 64), "ifHCOutOctets": (1, 64), "ifInOctets": (0, 32), "ifOutOctets": (1, 32),
     "node_network_receive_bytes_total": (0, 64), "node_network_transmit_bytes_total": (1, 64),
@@ -302,7 +301,7 @@ class _Reader:
             if np.any(np.diff(at) <= 0):
                 raise InputError(f"{where}.values: times do not grow; expected ascending times")
             direction, bits = _BITS[metric]
-            self._add(path, name, {direction: counter * _BYTE}, at, bits)
+            self._add(path, name, {direction: counter * BYTE}, at, bits)
 
     def _port_of(self, labels: Mapping[str, str]) -> PortName | None:
         devices = [labels[label] for label in _DEVICE_LABELS if label in labels]
@@ -346,7 +345,7 @@ class _Reader:
         """Rates between counter values. A wrap is one that leaves the rate within the port's speed."""
         change, between = np.diff(counter), np.diff(at)
         most = _ABOVE * self.inventory.ports[name].speed_bps * between
-        whole = 2.0**bits * _BYTE
+        whole = 2.0**bits * BYTE
         wrapped = np.where(change < 0, change + whole, change)
         # A counter that may have wrapped more than once tells nothing.
         good = (wrapped <= most) & (most < whole)

@@ -13,6 +13,7 @@ from netlull import _engine
 from netlull.documents.textfiles import read_text
 from netlull.documents.tomltext import read_toml
 from netlull.errors import InputError, near
+from netlull.fleet.columns import BYTE
 from netlull.quantities import in_unit
 
 if TYPE_CHECKING:
@@ -40,7 +41,6 @@ CAUSE_WORDS = {
 CAUSES = tuple(CAUSE_WORDS)
 DOWN, UP, ASLEEP = 0, 1, 2
 """The states of a port."""
-_BYTE = 8.0
 _EMPTY = "none"
 """The transceiver of an empty port."""
 
@@ -148,7 +148,7 @@ class Fleet:
         """The power by cause, and of each port."""
         device = ports[0].name[0]
         uses = [{"speed": f"{port.speed_bps:.0f} b/s", "transceiver": port.transceiver} for port in ports]
-        packets = bits / (_BYTE * self.packet_bytes)
+        packets = bits / (BYTE * self.packet_bytes)
         table = self.tables[self.inventory.models[device]]
         try:
             causes, each = _engine.device_watts(table, uses, states, bits, packets)

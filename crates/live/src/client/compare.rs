@@ -64,7 +64,7 @@ fn row(url: &str, bytes: &str, numbers: [&str; 4], asleep: &str, shaper: &str) -
     text.trim_end().to_owned()
 }
 
-/// A download by curl within a daemon of its own; `None` if curl failed or no data came.
+/// A download by curl with a daemon that serves nothing else; `None` if curl failed or no data came.
 fn download(options: &Compare, mechanism: &str, url: &str) -> Result<Option<Run>> {
     let program = std::env::current_exe().map_err(|error| LiveError::system("this program", error))?;
     let mut command = Command::new(program);

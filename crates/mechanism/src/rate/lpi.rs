@@ -54,7 +54,7 @@ pub struct Lpi {
     deepens_at: Option<Instant>,
     /// True if this direction has been idle for its hysteresis.
     is_ready: bool,
-    /// The same of the other direction; always true for a direction of its own.
+    /// The same of the other direction; always true if the directions are not coupled.
     other_is_ready: bool,
     /// The times of the states before the present one.
     past: LowPowerTimes,

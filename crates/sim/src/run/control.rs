@@ -179,7 +179,6 @@ impl Controllers {
     }
 
     /// Tells the other direction of a coupled link if this one may stop, until both know it.
-    #[inline(never)]
     fn tell_other_direction(&mut self, id: ControllerId, net: &mut Net) {
         let (mut id, now) = (id, net.now);
         loop {

@@ -80,7 +80,7 @@ pub struct PhaseSpec {
     pub to: Instant,
 }
 
-/// A power model under a name: one for all links, or several of its own.
+/// A power model under a name: one for all links, or several for parts of the network.
 #[derive(Clone, Debug)]
 pub struct NamedPower {
     /// Name in results.
@@ -218,7 +218,7 @@ impl Entry<'_> {
 fn name_of(document: &PowerDocument, field: &str) -> Result<String> {
     let Some(model) = &document.model else {
         let Some(name) = &document.name else {
-            return refuse(format!("{field}.name"), "is missing; expected a name for a device of one's own");
+            return refuse(format!("{field}.name"), "is missing; expected a name for this device");
         };
         return Ok(name.clone());
     };
