@@ -812,6 +812,24 @@ describe("page", () => {
     await focused(page, "id", "scene");
   });
 
+  test("a dialog opens again before the page hears that it has closed", async (t) => {
+    const page = await opened(t, "scene=one-flow");
+    await settled(page);
+    const open = page.getByRole("button", { name: "Open as TOML" });
+    await open.click();
+    await page.getByRole("dialog").waitFor();
+    // The event of the closed dialog comes after the click.
+    await open.evaluate(async (button) => {
+      const dialog = document.querySelector("dialog");
+      const closed = new Promise((resolve) => dialog.addEventListener("close", () => setTimeout(resolve, 100)));
+      dialog.close();
+      button.click();
+      await closed;
+    });
+    await page.getByRole("button", { name: "Edit here" }).click();
+    await page.waitForSelector(".free");
+  });
+
   test("screen readers hear the results once they rest", async (t) => {
     const page = await opened(t, "scene=one-flow");
     await settled(page);

@@ -153,7 +153,8 @@ export function ScenePage({ engine, scene, values, kept: stored, first, refused,
   const kept = first ? null : stored;
   const [{ shown, failed, progress }, cancel] = useView(engine, scene, values);
   const answer = useKept(engine, scene, kept);
-  const [shows, setShows] = useState(false);
+  /** The number of the open dialog, 0 for none. The browser tells that one has closed after a click may have opened the next. */
+  const [dialog, setDialog] = useState(0);
   const clock = useMemo(() => new Clock(), []);
   const view = shown?.view ?? null;
   const keptPanels = answer?.view?.panels ?? [];
@@ -211,7 +212,7 @@ export function ScenePage({ engine, scene, values, kept: stored, first, refused,
                   ? <button type="button" onClick={() => go(values, values, refused)}>Keep as A</button>
                   : <button type="button" onClick={() => go(values, null, refused)}>Forget A</button>}
                 {kept !== null && <button type="button" onClick={() => go(kept, values)}>Swap A and B</button>}
-                <button type="button" onClick={() => setShows(true)}>Open as TOML</button>
+                <button type="button" onClick={() => setDialog(dialog + 1)}>Open as TOML</button>
                 <button type="button" disabled={!view} onClick={() => view && saveText(`${file}.csv`, "text/csv", asCsv(view.panels, keptPanels))}>Data (CSV)</button>
                 <button type="button" disabled={!view} onClick={() => view && saveCharts(`${file}.png`, scene.title, view.panels)}>Picture (PNG)</button>
               </>}
@@ -241,7 +242,7 @@ export function ScenePage({ engine, scene, values, kept: stored, first, refused,
           </>}
         </div>
       </div>
-      {shows && <TomlDialog name={scene.id} toml={toml()} open={edit} close={() => setShows(false)} />}
+      {dialog > 0 && <TomlDialog key={dialog} name={scene.id} toml={toml()} open={edit} close={() => setDialog((now) => (now === dialog ? 0 : now))} />}
     </main>
   );
 }
