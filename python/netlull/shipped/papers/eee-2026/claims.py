@@ -126,7 +126,7 @@ def small_exchange(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
 
 
 def _reach(place: Place) -> str:
-    return "0.1 ms" if place["rtt"] == 0.1 else "1 ms and more"  # noqa: PLR2004  # the shortest round trip
+    return "0.1 ms" if place["rtt"] == 0.1 else "1 ms and more"
 
 
 def median(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
@@ -157,8 +157,8 @@ def coalesced(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     parts = []
     for rate in _rates(found):
         here = [place for place in found if place.rate == rate]
-        far = [(place, ratio(evidence, place, COALESCING, "p50_s")) for place in here if place.value("rtt") >= 10]  # noqa: PLR2004
-        near = [(place, ratio(evidence, place, COALESCING, "p50_s")) for place in here if place["rtt"] == 0.1]  # noqa: PLR2004
+        far = [(place, ratio(evidence, place, COALESCING, "p50_s")) for place in here if place.value("rtt") >= 10]
+        near = [(place, ratio(evidence, place, COALESCING, "p50_s")) for place in here if place["rtt"] == 0.1]
         parts += [_part(f"{RATES[rate]}, 10 ms and more", far, times, most=tolerance["most"])]
         parts += [_part(f"{RATES[rate]}, 0.1 ms", near, times, least=tolerance["least"])]
     return parts
@@ -198,9 +198,7 @@ def _by_setting(
         for setting in (LPI, COALESCING)
         if (
             group := [
-                (place, measure(place, setting))
-                for place in found
-                if place.rate == rate and setting in place.settings
+                (place, measure(place, setting)) for place in found if place.rate == rate and setting in place.settings
             ]
         )
     ]
@@ -208,9 +206,7 @@ def _by_setting(
 
 def endless(evidence: Evidence, tolerance: Tolerance, setting: str) -> list[Part]:
     """Judges E11 and E12."""
-    found = places(
-        evidence, "long", lambda place: place.value("rtt") >= tolerance["rtt"] and setting in place.settings
-    )
+    found = places(evidence, "long", lambda place: place.value("rtt") >= tolerance["rtt"] and setting in place.settings)
     groups = _each(found, _sender, lambda place: lost(evidence, place, setting))
     return [_part(name, group, percent, most=tolerance["most"]) for name, group in groups]
 

@@ -46,9 +46,7 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
 
 
 def _shown(evidence: Evidence, rate: str, rtt: float, sender: str = SHOWN_SENDER) -> list[Place]:
-    return places(
-        evidence, "web", lambda place: (place.rate, place["rtt"], place["sender"]) == (rate, rtt, sender)
-    )
+    return places(evidence, "web", lambda place: (place.rate, place["rtt"], place["sender"]) == (rate, rtt, sender))
 
 
 def _loads(found: list[Place]) -> list[float]:
@@ -90,9 +88,7 @@ def median(evidence: Evidence) -> Drawn:
                 Curve(setting, _loads(here), [ratio(evidence, place, setting, "p50_s") for place in here], colour)
                 for colour, setting in enumerate((LPI, COALESCING))
             ]
-            panels.append(
-                Panel(f"{RATES[rate]}, {rtt:g} ms", "Load", "Median, times", curves, log_x=False, log_y=True)
-            )
+            panels.append(Panel(f"{RATES[rate]}, {rtt:g} ms", "Load", "Median, times", curves, log_x=False, log_y=True))
     caption = f"Median completion of web transfers over that without sleep, {SHOWN_SENDER}."
     return Drawn("median", "Completion times over the load", caption, panel_grid(panels, columns=4, row_height=2.1))
 
@@ -103,7 +99,7 @@ def bursts(evidence: Evidence) -> Drawn:
     for rate in unique(place.rate for place in places(evidence, "web")):
         curves = []
         for colour, setting in enumerate((LPI, COALESCING)):
-            found = [place for place in _shown(evidence, rate, SHOWN_RTT) if place.value("load") < 0.9]  # noqa: PLR2004
+            found = [place for place in _shown(evidence, rate, SHOWN_RTT) if place.value("load") < 0.9]
             values = [mean_interval(together(evidence, place.cell(setting)).values()) for place in found]
             curves.append(Curve(setting, _loads(found), values, colour))
         panels.append(Panel(RATES[rate], "Load", "Frames between two sleeps", curves, log_x=False, log_y=True))

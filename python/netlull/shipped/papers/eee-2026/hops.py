@@ -37,10 +37,7 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
                 Curve(
                     setting,
                     [float(link) for link in links],
-                    [
-                        share_asleep(evidence, longest.cell(setting), f"asleep_{link}_s").scaled(100)
-                        for link in links
-                    ],
+                    [share_asleep(evidence, longest.cell(setting), f"asleep_{link}_s").scaled(100) for link in links],
                     colour,
                 )
                 for colour, setting in enumerate(longest.settings)

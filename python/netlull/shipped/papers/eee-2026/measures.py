@@ -63,7 +63,7 @@ _SETTINGS = ("setting", "hold", "timer", "wait")
 
 
 def places(evidence: Evidence, kind: str, wanted: Callable[[Place], bool] = lambda _: True) -> list[Place]:
-    """The cells of the experiments KIND-RATE and KIND-RATE-far, in the sweep's order."""
+    """The cells of the experiments KIND-RATE, also with a third part, in the sweep's order."""
     found: dict[tuple[str, tuple[tuple[str, float | str], ...]], list[tuple[str, Cell]]] = {}
     for experiment in evidence.grid.experiments:
         name, rate, *_ = experiment.split("-")
