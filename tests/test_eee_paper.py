@@ -133,7 +133,7 @@ def good(kind: str, rate: str, setting: str, at: Mapping[str, Any]) -> Numbers:
     if setting == "off":
         return {}
     busy = at.get("load", 0.0)
-    found = {"saving_fs": {0.05: 0.7, 0.1: 0.6, 0.3: 0.4, 0.5: 0.2}.get(busy, 0.02), "asleep_s": 0.95}
+    found = {"saving_fs": {0.05: 0.7, 0.1: 0.6, 0.3: 0.4, 0.5: 0.2}.get(busy, 0.02), "asleep_s": 0.99}
     found |= {"ping_p50_s": 0.1 + 4 * WAKE[rate], "p50_s": 1 + 2e-6, "p99_s": 1.01}
     if setting == "coalescing" and kind == "web":
         found |= {
