@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from netlull.papers import Drawn, Evidence, Tabled
@@ -30,6 +31,8 @@ DEVICES = {
 SENDERS = ("NewReno", "CUBIC", "BBR", "DCTCP")
 SHOWN = "CUBIC"
 """The TCP of the columns that are not of a TCP."""
+EXCHANGES = {"exchange_p50_us": "ping_p50_s", "exchange_p99_us": "ping_p99_s"}
+"""Columns of the growth of a small exchange, in us a round trip, and their metrics."""
 RATIOS = {"p50": "p50_s", "p99": "p99_s", "goodput": "goodput_bps"}
 """Columns and metrics over those without sleep."""
 
@@ -75,18 +78,15 @@ def records(evidence: Evidence) -> list[dict[str, str]]:
 
 def _record(evidence: Evidence, place: Place, setting: str) -> dict[str, str]:
     grid, cell = evidence.grid, place.cell(setting)
-    values = {
-        "asleep": grid.interval(cell, "low_share").mean,
-        "saved": saving(evidence, place, setting).mean,
-        "exchange_p50_us": added(evidence, place, setting, "ping_p50_s").mean * 0.5e6,
-        "exchange_p99_us": added(evidence, place, setting, "ping_p99_s").mean * 0.5e6,
+    measured = {name: added(evidence, place, setting, metric).scaled(0.5e6) for name, metric in EXCHANGES.items()} | {
+        name: ratio(evidence, place, setting, metric) for name, metric in RATIOS.items()
     }
-    for column, metric in RATIOS.items():
-        found = ratio(evidence, place, setting, metric)
-        values |= {column: found.mean, f"{column}_low": found.low, f"{column}_high": found.high}
-    for device in (name for devices in DEVICES.values() for name in devices):
+    values = {"asleep": grid.interval(cell, "low_share").mean, "saved": saving(evidence, place, setting).mean}
+    for name, found in measured.items():
+        values |= {name: found.mean, f"{name}_low": found.low, f"{name}_high": found.high}
+    for device in dict.fromkeys(name for devices in DEVICES.values() for name in devices):
         known = device in DEVICES[place.rate]
-        values[f"watts_{device}"] = -added(evidence, place, setting, f"watts_{device}").mean if known else float("nan")
+        values[f"watts_{device}"] = -added(evidence, place, setting, f"watts_{device}").mean if known else math.nan
     return {
         "physical": PHYSICAL[place.rate],
         "load": f"{place.value('load'):g}",
@@ -97,6 +97,13 @@ def _record(evidence: Evidence, place: Place, setting: str) -> dict[str, str]:
     }
 
 
+def _shown(record: Mapping[str, str], name: str, form: str, same: float) -> str:
+    """A number, in brackets if its interval includes no change."""
+    mean, low, high = (float(record[key]) for key in (name, f"{name}_low", f"{name}_high"))
+    text = format(mean, form)
+    return f"({text})" if low <= same <= high else text
+
+
 Table = tuple[str, list[str], list[list[str]]]
 """A caption, a header and rows."""
 
@@ -104,8 +111,8 @@ Table = tuple[str, list[str], list[list[str]]]
 def sleep_table(found: Sequence[Mapping[str, str]]) -> Table:
     """Share of time asleep, energy, watts and the delay of a small exchange, by physical layer and load."""
     caption = (
-        f"{SHOWN} under web load, round trip 1 ms. Watts: a measured port with its share of the box. Small exchange: "
-        "growth of the median and of the 99th percentile of a round trip."
+        f"{SHOWN} under web load, round trip 1 ms. Watts: a measured port. Small exchange: growth of the median and of "
+        "the 99th percentile of a round trip. In brackets: the 95 % interval over the seeds includes no change."
     )
     header = ["physical layer", "load", "asleep", "ideal energy saved", "watts saved", "small exchange"]
     rows = []
@@ -114,7 +121,7 @@ def sleep_table(found: Sequence[Mapping[str, str]]) -> Table:
             continue
         rate = next(rate for rate, name in PHYSICAL.items() if name == record["physical"])
         watts = [f"{name} {float(record[f'watts_{device}']):.2f}" for device, name in DEVICES[rate].items()]
-        exchange = [f"{float(record[name]):+.1f}" for name in ("exchange_p50_us", "exchange_p99_us")]
+        exchange = [_shown(record, name, "+.1f", 0) for name in EXCHANGES]
         shares = [f"{float(record[name]):.0%}".replace("%", " %") for name in ("asleep", "saved")]
         rows.append([record["physical"], record["load"], *shares, ", ".join(watts), f"{', '.join(exchange)} us"])
     return caption, header, rows
@@ -128,7 +135,7 @@ def tcp_table(found: Sequence[Mapping[str, str]]) -> Table:
     rows: dict[tuple[str, str], list[str]] = {}
     for record in found:
         row = rows.setdefault((record["physical"], record["load"]), [record["physical"], record["load"]])
-        row.append(" / ".join(f"{float(record[name]):.3f}" for name in RATIOS))
+        row.append(" / ".join(_shown(record, name, ".3f", 1) for name in RATIOS))
     return caption, ["physical layer", "load", *SENDERS], sorted_by_load(rows)
 
 
