@@ -52,7 +52,7 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
             )
             for colour, setting in enumerate(here[0].settings)
         ]
-        panels.append(Panel(name, "Load", "Energy saved (%)", curves, log_x=False, y_from=0, y_to=100))
+        panels.append(Panel(name, "Load", "Energy saved (%)", curves, y_from=0, y_to=100))
     caption = f"Energy that an ideal link saves: {SHOWN} under web load, round trip 1 ms."
     yield Drawn("ports", "Four physical layers", caption, panel_grid(panels))
 

@@ -26,8 +26,8 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
                 Curve(setting, loads, [saving(evidence, place, setting).scaled(100) for place in here], colour)
             )
             slower.append(Curve(setting, loads, [ratio(evidence, place, setting, "p95_s") for place in here], colour))
-        panels.append(Panel(RATES[rate], "Load", "Energy saved (%)", saved, log_x=False, y_from=0))
-        panels.append(Panel(RATES[rate], "Load", "95th percentile, times", slower, log_x=False, log_y=True))
+        panels.append(Panel(RATES[rate], "Load", "Energy saved (%)", saved, y_from=0))
+        panels.append(Panel(RATES[rate], "Load", "95th percentile, times", slower, log_y=True))
     caption = "Low-power idle, Lull and practRA on the same link: CUBIC under web load, round trip 5 ms, ideal power."
     yield Drawn("control", "Sleep or lower the rate", caption, panel_grid(panels))
 

@@ -69,7 +69,7 @@ def energy_saved(evidence: Evidence) -> Drawn:
             ]
             values = [mean_interval([100 * value]) for value in form]
             curves.append(Curve("LPI, Poisson frames (closed form)", _loads(found), values, 6, dashed=True))
-        panels.append(Panel(RATES[rate], "Load", "Energy saved (%)", curves, log_x=False, y_from=0))
+        panels.append(Panel(RATES[rate], "Load", "Energy saved (%)", curves, y_from=0))
     caption = (
         f"Energy that an ideal link saves, {SHOWN_SENDER} under web load, round trip {SHOWN_RTT:g} ms. "
         "Coalescing: 10 frames or 100 us. Bands are 95 % intervals."
@@ -84,11 +84,13 @@ def median(evidence: Evidence) -> Drawn:
     for rate in unique(place.rate for place in found):
         for rtt in sorted({place.value("rtt") for place in found if place.rate == rate}):
             here = _shown(evidence, rate, rtt)
+            if len(here) < 2:
+                continue
             curves = [
                 Curve(setting, _loads(here), [ratio(evidence, place, setting, "p50_s") for place in here], colour)
                 for colour, setting in enumerate((LPI, COALESCING))
             ]
-            panels.append(Panel(f"{RATES[rate]}, {rtt:g} ms", "Load", "Median, times", curves, log_x=False, log_y=True))
+            panels.append(Panel(f"{RATES[rate]}, {rtt:g} ms", "Load", "Median, times", curves, log_y=True))
     caption = f"Median completion of web transfers over that without sleep, {SHOWN_SENDER}."
     return Drawn("median", "Completion times over the load", caption, panel_grid(panels, columns=4, row_height=2.1))
 
@@ -102,7 +104,7 @@ def bursts(evidence: Evidence) -> Drawn:
             found = [place for place in _shown(evidence, rate, SHOWN_RTT) if place.value("load") < 0.9]
             values = [mean_interval(together(evidence, place.cell(setting)).values()) for place in found]
             curves.append(Curve(setting, _loads(found), values, colour))
-        panels.append(Panel(RATES[rate], "Load", "Frames between two sleeps", curves, log_x=False, log_y=True))
+        panels.append(Panel(RATES[rate], "Load", "Frames between two sleeps", curves, log_y=True))
     caption = (
         f"Frames that the reverse link sends between two sleeps, mostly acknowledgements: {SHOWN_SENDER}, round trip "
         f"{SHOWN_RTT:g} ms."

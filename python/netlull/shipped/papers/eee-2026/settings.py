@@ -14,7 +14,38 @@ if TYPE_CHECKING:
 
 
 def figures(evidence: Evidence) -> Iterator[Drawn]:
-    """Yields energy and median completion over the load for each threshold, and energy for each timer."""
+    """Yields energy and median completion over the timer, and over the load for each threshold."""
+    yield timers(evidence)
+    yield coalescing(evidence)
+
+
+def timers(evidence: Evidence) -> Drawn:
+    """Draws the energy saved and the median completion over the timer, a curve for each round trip and load."""
+    saved, slower = [], []
+    for colour, place in enumerate(places(evidence, "timers")):
+        us = [_microseconds(timer) for timer in place.settings]
+        title = f"{place['rtt']:g} ms, load {place['load']:g}"
+        saved.append(Curve(title, us, [saving(evidence, place, timer).scaled(100) for timer in place.settings], colour))
+        slower.append(Curve(title, us, [ratio(evidence, place, timer, "p50_s") for timer in place.settings], colour))
+    panels = [
+        Panel("1 Gb/s", "Timer (us)", "Energy saved (%)", saved, y_from=0),
+        Panel("1 Gb/s", "Timer (us)", "Median, times", slower, log_y=True),
+    ]
+    caption = (
+        "Energy saved and median completion of web transfers over the idle time before sleep, by round trip and load: "
+        "1000BASE-T, CUBIC. A timer above the round trip keeps the link awake during a transfer."
+    )
+    return Drawn("timers", "The timer before sleep", caption, panel_grid(panels))
+
+
+def _microseconds(timer: str) -> float:
+    """The time at the head of a timer's name."""
+    value, unit = timer.split()[:2]
+    return float(value) * {"us": 1.0, "ms": 1000.0}[unit]
+
+
+def coalescing(evidence: Evidence) -> Drawn:
+    """Draws energy and median completion over the load for each threshold of coalescing."""
     panels = []
     found = places(evidence, "coalescing")
     for rate in unique(place.rate for place in found):
@@ -34,9 +65,9 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
                 )
                 for colour, hold in enumerate(here[0].settings)
             ]
-            panels.append(Panel(f"{RATES[rate]}, 1 ms", "Load", label, curves, log_x=False))
+            panels.append(Panel(f"{RATES[rate]}, 1 ms", "Load", label, curves))
     caption = "Energy saved and median completion of web transfers over that without sleep, CUBIC, round trip 1 ms."
-    yield Drawn("coalescing", "Thresholds of coalescing", caption, panel_grid(panels))
+    return Drawn("coalescing", "Thresholds of coalescing", caption, panel_grid(panels))
 
 
 def tables(evidence: Evidence) -> Iterator[Tabled]:
