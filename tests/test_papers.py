@@ -93,40 +93,43 @@ def test_a_damaged_file_names_the_field(folder: Path, file: str, old: str, new: 
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "message"),
+    ("name", "old", "new", "message"),
     [
         (
+            "33",
             '"link.N1-N2.buffer" = "33 packets"',
             '"link.N1-N2.bufer" = "33 packets"',
             "readings.toml: alternative 33: link.N1-N2.bufer: is unknown; did you mean buffer?",
         ),
         (
+            "33",
             '"link.N1-N2.buffer" = "33 packets"',
             '"link.N9-N2.buffer" = "33 packets"',
             'readings.toml: alternative 33: link.N9-N2.buffer: "N9-N2" is not an entry of link',
         ),
         (
+            "joint",
             'loss = "drop_n1"',
             'loss = "drop_n9"',
             "readings.toml: alternative joint: use: 'drop_n9' is not a metric of sweep.toml",
         ),
         (
+            "joint",
             'loss = "drop_n1"',
             'losses = "drop_n1"',
             "readings.toml: alternative joint: use: 'losses' is not a metric of sweep.toml; did you mean loss?",
         ),
     ],
 )
-def test_an_alternative_that_changes_nothing_known_is_named(folder: Path, old: str, new: str, message: str) -> None:
+def test_an_alternative_with_a_wrong_name_is_refused(folder: Path, name: str, old: str, new: str, message: str) -> None:
     path = folder / "readings.toml"
     text = path.read_text(encoding="utf-8")
     assert old in text
     path.write_text(text.replace(old, new, 1), encoding="utf-8")
     paper = load(folder)
+    alternatives = [each for reading in paper.readings for each in reading.alternatives if each.name == name]
     with pytest.raises(PaperError, match=re.escape(message)):
-        for reading in paper.readings:
-            for alternative in reading.alternatives:
-                plan(paper, paper.quick, changes=[alternative])
+        plan(paper, paper.quick, changes=alternatives)
 
 
 def test_a_missing_file_is_named(folder: Path) -> None:
