@@ -79,6 +79,17 @@ impl LinkEvent {
             Self::Acknowledgement { .. } => None,
         }
     }
+
+    /// Returns true if a packet was in service before the event, and one is after it. An arrival then waits.
+    #[inline]
+    #[must_use]
+    pub fn keeps_busy(&self) -> bool {
+        match *self {
+            Self::Arrival { queue, .. } => queue.waiting > Bytes::ZERO && queue.in_service > Bytes::ZERO,
+            Self::Departure { queue } | Self::Managed { queue, .. } => queue.in_service > Bytes::ZERO,
+            Self::Timeout { .. } | Self::Acknowledgement { .. } => false,
+        }
+    }
 }
 
 /// A request of a controller to its link.
@@ -200,7 +211,7 @@ pub trait Controller: Machine<Event = LinkEvent, Action = LinkAction> + Debug + 
     }
 
     /// Returns true if the controller may stop its link: it then asks for rate 0, and the link holds packets until it asks
-    /// for another rate.
+    /// for another rate. It gets no event that [keeps the link busy](LinkEvent::keeps_busy).
     #[inline]
     fn stops(&self) -> bool {
         false
