@@ -275,5 +275,5 @@ def test_pages_link_to_scenes_that_exist() -> None:
     scenes = {name for path in sources for name in re.findall(r'^  id: "([a-z-]+)",$', path.read_text(), re.MULTILINE)}
     texts = [path.read_text("utf-8") for path in (ROOT / "docs").rglob("*.md")]
     linked = {name for text in texts for name in re.findall(r"#scene=([a-z-]+)", text)}
-    assert len(scenes) == 6
+    assert len(scenes) == 7
     assert linked == scenes

@@ -85,7 +85,7 @@ interface Slice {
   link: Record<string, { asleep_s: number }>;
 }
 
-const TIMES = [["p95", "p95", "95 % of the requests do not exceed it"], ["p50", "p50", "The median"], ["p99", "p99", "99 % of the requests do not exceed it"], ["Mean", "mean", "The mean"]] as const;
+const TIMES = [["p95", "95 % of the requests do not exceed it"], ["p50", "The median"], ["p99", "99 % of the requests do not exceed it"]] as const;
 
 function view(runs: Record<string, Run>, values: Values): View {
   const own = runs.own!, plain = runs.plain!, first = runs.beginning!;
@@ -108,11 +108,11 @@ function view(runs: Record<string, Run>, values: Values): View {
     figures: [
       { label: "Time asleep, towards the clients", value: 100 * low.low_share, unit: "%", digits: 1, help: "Low-power idle, fast wake included." },
       { label: "Energy saved, both directions", value: (savingOf(link, "fs")! + savingOf(back, "fs")!) / 2, unit: "%", digits: 1, help: "Of a port whose power falls to 10 % asleep (70 % in fast wake), and which takes its full power in transitions." },
-      ...TIMES.flatMap(([label, key, help]) => {
+      ...TIMES.flatMap(([key, help]) => {
         const [a, b] = [field(flow, `${key}_completion_s`), field(always, `${key}_completion_s`)];
         return [
-          { label: `${label}, compared with no sleep`, value: a !== null && b !== null && b > 0 ? a / b : null, unit: "×", digits: 3 },
-          { label: `${label} of completion times`, value: a === null ? null : 1000 * a, unit: "ms", digits: 3, help: `${help}.` },
+          { label: `${key}, compared with no sleep`, value: a !== null && b !== null && b > 0 ? a / b : null, unit: "×", digits: 3 },
+          { label: `${key} of completion times`, value: a === null ? null : 1000 * a, unit: "ms", digits: 3, help: `${help}.` },
         ];
       }),
       { label: "Time asleep, from the clients", value: 100 * back.low_power!.low_share, unit: "%", digits: 1 },
