@@ -235,7 +235,7 @@ def test_a_page_for_a_class_has_no_answers(tmp_path: Path, printed: Callable[...
         printed("lab", *options, "--out", page)
         found = re.findall(r'<script type="application/json" id="answers">(.*?)</script>', page.read_text("utf-8"))
         answers[bool(options)] = json.loads(found[0])
-    assert len(answers[False]) == 4
+    assert len(answers[False]) == 5
     assert answers[True] == {}
     sentences = [re.findall(r"<p>([^<&]{40,})", text)[0] for text in answers[False].values()]
     assert [sentence for sentence in sentences if sentence in page.read_text("utf-8")] == []
