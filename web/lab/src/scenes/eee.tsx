@@ -198,8 +198,8 @@ export const eee: Scene = {
   ],
   presets: [
     { name: "Raspberry Pi 5", source: "timer of 250 ms, raspberrypi/linux#7251", values: { phy: "1000base-t", load: 0.1, hysteresis: 250000, hold: 0, rtt: 1, mean: 30, tcp: "cubic" } },
-    { name: "MediaTek mt7621", source: "timer of 30 µs: its driver's default, an assumption", values: { phy: "1000base-t", load: 0.1, hysteresis: 30, hold: 0, rtt: 1, mean: 30, tcp: "cubic" } },
-    { name: "RTL8372", source: "timer of 5 µs, logicog/RTLPlayground#28", values: { phy: "1000base-t", load: 0.1, hysteresis: 5, hold: 0, rtt: 1, mean: 30, tcp: "cubic" } },
+    { name: "MediaTek mt7621", source: "timer of 30 µs, openwrt/openwrt#17351", values: { phy: "1000base-t", load: 0.1, hysteresis: 30, hold: 0, rtt: 1, mean: 30, tcp: "cubic" } },
+    { name: "RTL8372", source: "timer of 5 µs of a computer at this switch, logicog/RTLPlayground#28", values: { phy: "1000base-t", load: 0.1, hysteresis: 5, hold: 0, rtt: 1, mean: 30, tcp: "cubic" } },
     { name: "10GBASE-T, no timer", source: "times of HystEEE", values: { phy: "10gbase-t", load: 0.1, hysteresis: 0, hold: 0, rtt: 1, mean: 30, tcp: "cubic" } },
     { name: "40 Gb/s, coalescing", source: "DualModeEeeSimulator: 10 µs or 12 frames", values: { phy: "802.3bj-dual", load: 0.1, hysteresis: 0, hold: 10, frames: 12, rtt: 1, mean: 30, tcp: "cubic" } },
   ],
