@@ -168,7 +168,7 @@ function view(runs: Record<string, Run>, values: Values): View {
 export const eee: Scene = {
   id: "eee",
   title: "A link that sleeps between packets",
-  question: "How long must the timer before sleep be so that p95 of the completion times grows by less than 1 %, and what is left of the saving? At which loads does coalescing save more than it costs?",
+  question: "How long must the timer before sleep be so that p95 of the completion times grows by less than 1 %, and how much of the saving is left? At which loads does coalescing save more than it costs?",
   first: {
     sentence: "The link sleeps whenever it has been idle for a while, and packets wait until it is awake: compare the time asleep with the time of the slowest downloads (p95).",
     keys: ["load", "hysteresis", "hold"],
