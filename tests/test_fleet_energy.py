@@ -14,6 +14,7 @@ import pytest
 from conftest import ROOT
 from netlull import InputError
 from netlull.fleet.answer import Answer, Prices, answer
+from netlull.fleet.devices import read_devices
 from netlull.fleet.inventory import read_inventory
 from netlull.fleet.loads import read_loads
 from netlull.fleet.plans import estop, read_plan
@@ -38,7 +39,7 @@ def answered(folder: Path, inventory: str, rows: list[str], devices: str | None 
     if devices is not None:
         (folder / "devices.toml").write_text(devices, encoding="utf-8")
     there = read_inventory(folder / "inventory.csv")
-    fleet = fleet_of(there, None if devices is None else folder / "devices.toml")
+    fleet = fleet_of(there, None if devices is None else read_devices(folder / "devices.toml"))
     return answer(fleet, read_loads([folder / "loads.csv"], there), **options)
 
 

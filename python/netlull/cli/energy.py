@@ -16,6 +16,7 @@ from netlull.cli.tables import Table, new_console, say, show
 from netlull.cli.text import echo
 from netlull.errors import InputError, some
 from netlull.fleet.answer import Prices, answer
+from netlull.fleet.devices import read_devices
 from netlull.fleet.example import write_example
 from netlull.fleet.inventory import read_inventory
 from netlull.fleet.loads import read_loads
@@ -39,7 +40,10 @@ def _positive(_: click.Context, parameter: click.Parameter, value: float | None)
 @click.command("energy")
 @click.argument("loads", nargs=-1, type=_FILE, metavar="LOADS...")
 @click.option("--inventory", type=_FILE, metavar="FILE", help="The devices and interfaces, as CSV.")
-@click.option("--devices", type=_FILE, metavar="FILE", help="Watts of further models, as TOML with [[device]] tables.")
+@click.option(
+    "--devices", type=_FILE, metavar="PATH",
+    help="Further models: TOML with [[device]] tables, a NetBox device type as YAML, or a folder of them.",
+)  # fmt: skip
 @click.option("--unit", type=click.Choice(["b/s", "B/s"]), help="Of columns that are named in and out.")
 @click.option("--timezone", "zone", metavar="NAME", help="Of times without one, and of the hours; default UTC.")
 @click.option(
@@ -91,10 +95,11 @@ def energy_command(  # noqa: PLR0913, PLR0917  # one per option
         raise InputError("LOADS: is missing; expected a CSV table, a folder of them, or a JSON answer of Prometheus")
     if pue is not None and pue < 1:
         raise InputError(f"--pue {pue:g}: expected a number of at least 1")
-    there = read_inventory(inventory)
+    own = None if devices is None else read_devices(devices)
+    there = read_inventory(inventory, own)
     found = read_loads(loads, there, unit=unit, zone=zone)
     prices = Prices(price, currency, co2, pue)
-    fleet = fleet_of(there, devices, packet_size)
+    fleet = fleet_of(there, own, packet_size)
     plans = {} if estop is None else {f"ESTOP at {estop:g}": netlull.fleet.estop(there, estop, found.intervals)}
     plans |= {} if asleep is None else {"the plan of --asleep": netlull.fleet.read_plan(asleep, there, found, zone)}
     told = answer(fleet, found, prices, zone=zone, survives=survive_failure, plans=plans)
@@ -123,7 +128,8 @@ def _print(answer: Answer) -> None:
     length = f"{digits(answer.hours)} h in {count(answer.loads.intervals)} intervals"
     say(console, f"{counted(len(inventory.models), 'device')}, {counted(len(answer.links), 'link')}, {length}\n")
     show(console, "Power and energy by cause", _table(answer.power_table()))
-    show(console, "What could be saved", _table(answer.savings_table()))
+    if answer.schemes:
+        show(console, "What could be saved", _table(answer.savings_table()))
     for note in answer.notes():
         say(console, note)
 

@@ -114,8 +114,15 @@ class Answer:
         return None if self.prices.gco2_per_kwh is None else kwh * self.prices.gco2_per_kwh / 1000
 
     @functools.cached_property
+    def of_one_number(self) -> int:
+        """The devices whose models do not say what a port draws."""
+        return sum(model in self.fleet.of_one_number for model in self.fleet.inventory.models.values())
+
+    @functools.cached_property
     def schemes(self) -> list[Scheme]:
-        """The bounds, and the links that Hypnos chooses."""
+        """The bounds, and the links that Hypnos chooses. Empty if no model says what a port draws."""
+        if self.of_one_number == len(self.fleet.inventory.models):
+            return []
         at_most = float(self.bounds.sleep_links)
         return [
             Scheme("links asleep", self.bounds.sleep, is_bound=True, links=at_most),
@@ -146,6 +153,9 @@ class Answer:
     @property
     def sentence(self) -> str:
         """The answer in a sentence or two."""
+        draws = f"The fleet draws {scaled(self.mean_w, 'W', 3)}."
+        if not self.schemes:
+            return f"{draws} Savings are unknown: no model says what a port draws."
         sleep, unplugged, *_ = self.schemes
         kwh = self.kwh_of_a_year(unplugged.watts)
         worth = [f"{scaled(kwh * 1000, 'Wh', 3)} a year"]
@@ -154,9 +164,14 @@ class Answer:
         worth += [] if mass is None else [f"{digits(mass, 3)} kg CO2e"]
         share = percent(sleep.watts / self.mean_w)
         more = f"{percent(unplugged.watts / self.mean_w)} if their transceivers were unpowered"
+        without = (
+            f" This leaves out the ports of {counted(self.of_one_number, 'device')}: their models do not say what a "
+            "port draws."
+        )
         return (
-            f"The fleet draws {scaled(self.mean_w, 'W', 3)}. Sleeping links could save at most {share}, {more}: "
+            f"{draws} Sleeping links could save at most {share}, {more}: "
             f"{', '.join(worth[:-1])}{' and ' if worth[:-1] else ''}{worth[-1]}."
+            f"{without if self.of_one_number else ''}"
         )
 
     def by_cause(self) -> list[tuple[str, float]]:
@@ -328,6 +343,11 @@ class Answer:
         ]
         if self.known < 1:
             told.append(f"{percent(1 - self.known)} of the links' loads are unknown and count as no traffic.")
+        if self.of_one_number:
+            told.append(
+                f"{counted(self.of_one_number, 'device')} with one number for all their power, whatever the ports do. "
+                "That of a data sheet is a maximum or a budget, not a measurement."
+            )
         told += self._about_loads()
         if self.survives:
             told.append("Bounds of sleep leave a network that survives the failure of a link, where it does today.")

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 
 from netlull.documents.textfiles import read_text
 from netlull.errors import InputError, near
-from netlull.quantities import in_unit, rate_text
+from netlull.fleet.devices import speed_of
+from netlull.quantities import rate_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
+
+    from netlull.fleet.devices import Devices
 
 __all__ = ["LARGEST_BYTES", "Inventory", "Link", "Port", "PortName", "read_inventory", "rows_of"]
 
@@ -81,12 +84,14 @@ class Inventory:
         return list(found.values())
 
 
-def read_inventory(path: Path) -> Inventory:
+def read_inventory(path: Path, devices: Devices | None = None) -> Inventory:
     """Reads the interfaces of a network, a row for each.
 
-    Columns: `device`, `model`, `interface`, `speed` with its unit ("10 Gb/s"), and optionally `transceiver`, `state`
+    Columns: `device`, `model`, `interface`, `speed` with its unit ("10 Gb/s") or as an interface type of NetBox
+    ("10gbase-x-sfpp"), and optionally `transceiver`, `state`
     (up or down), `peer_device` and `peer_interface` for links inside the network, and `loads`, the file of the
-    interface in a folder of loads. The model may be left empty after a device's first row.
+    interface in a folder of loads. The model may be left empty after a device's first row, and the speed where the
+    model is a NetBox device type of `devices` with that interface.
 
     Raises:
         InputError: a column is missing or unknown, or a value is wrong; the message names the file and the line.
@@ -95,7 +100,8 @@ def read_inventory(path: Path) -> Inventory:
     ports: dict[PortName, Port] = {}
     lines: dict[PortName, int] = {}
     files: dict[str, int] = {}
-    for line, row in rows_of(path, REQUIRED, OPTIONAL):
+    required = tuple(name for name in REQUIRED if name != "speed" or devices is None or not devices.types)
+    for line, row in rows_of(path, required, (*OPTIONAL, *set(REQUIRED).difference(required))):
         where = f"{path}, line {line}"
         device, interface = row["device"], row["interface"]
         if not device or not interface:
@@ -109,7 +115,8 @@ def read_inventory(path: Path) -> Inventory:
         model = row["model"]
         if model and models.setdefault(device, model) != model:
             raise InputError(f'{where}: model: is "{model}", but {device} has {models[device]}; expected one model')
-        ports[name] = _port(where, line, name, row)
+        speed = _speed(where, row, models.get(device), devices)
+        ports[name] = _port(where, line, name, row, speed)
         if row["loads"] and files.setdefault(row["loads"], line) != line:
             raise InputError(
                 f"{where}: loads: {row['loads']} is that of line {files[row['loads']]}; expected another file"
@@ -122,10 +129,28 @@ def read_inventory(path: Path) -> Inventory:
     return Inventory(path, models, _paired(path, ports, lines))
 
 
-def _port(where: str, line: int, name: PortName, row: Mapping[str, str]) -> Port:
-    speed = in_unit(row["speed"], "b/s")
+def _speed(where: str, row: Mapping[str, str], model: str | None, devices: Devices | None) -> float:
+    """The speed of a row, or that of the interface in the device type."""
+    try:
+        kind = None if devices is None or model is None or row["speed"] else devices.type_of(model)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+    if kind is not None:
+        if row["interface"] not in kind.speeds:
+            hint = near(row["interface"], kind.speeds) if kind.speeds else "the file has no interfaces"
+            raise InputError(f"{where}: speed: is empty, and {kind.path} has no such interface; {hint}")
+        speed = kind.speeds[row["interface"]]
+        if speed is None:
+            raise InputError(f'{where}: speed: is empty, and the type of the interface in {kind.path} is no Ethernet; '
+                             'expected a rate such as "10 Gb/s"')
+        return speed
+    speed = speed_of(row["speed"])
     if speed is None or not speed > 0:
         raise InputError(f'{where}: speed: is "{row["speed"]}"; expected a rate such as "10 Gb/s"')
+    return speed
+
+
+def _port(where: str, line: int, name: PortName, row: Mapping[str, str], speed: float) -> Port:
     state = row["state"] or "up"
     if state not in _STATES:
         raise InputError(f'{where}: state: is "{state}"; expected up or down')

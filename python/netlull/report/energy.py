@@ -19,7 +19,7 @@ from netlull.topology import Line, Node, Topology
 from netlull.topology.state import LineState, Part
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from netlull.fleet.answer import Answer, Names
@@ -94,7 +94,7 @@ def _page(answer: Answer, names: Names) -> Page:
                 "power", "What draws it", [],
                 [TableBlock("Mean power and energy by cause", *answer.power_table())], _power_figure(answer),
             ),
-            Section("savings", "What could be saved", answer.notes(), [TableBlock("Savings", *answer.savings_table())]),
+            Section("savings", "What could be saved", answer.notes(), _savings(answer)),
             Section("sleep", "Links asleep", _about_sleep(answer), [_classes(answer)], _sleep_figures(answer, names)),
             Section("sources", "Sources of the powers", _about_sources(), [_sources(answer, names)], folded=True),
             Section("devices", "Every device", [], [_devices(answer, names)], folded=True),
@@ -107,6 +107,10 @@ def _page(answer: Answer, names: Names) -> Page:
         scenario="",
         kind="energy report",
     )  # fmt: skip
+
+
+def _savings(answer: Answer) -> list[TableBlock]:
+    return [TableBlock("Savings", *answer.savings_table())] if answer.schemes else []
 
 
 def _scope(answer: Answer) -> str:
@@ -198,8 +202,14 @@ def _about_sources() -> list[str]:
 
 def _sources(answer: Answer, names: Names) -> TableBlock:
     models = list(answer.fleet.inventory.models.values())
+
+    def source(model: str, table: Mapping[str, Any]) -> str:
+        """The source; not that of the user's own table if its name is hidden."""
+        hidden = names.models[model] != model and "source" in answer.fleet.tables[model]
+        return "-" if hidden else str(table.get("source") or "-")
+
     rows = [
-        [names.models[model], str(models.count(model)), str(table.get("source") or "-")]
+        [names.models[model], str(models.count(model)), source(model, table)]
         for model, table in answer.fleet.described.items()
     ]
     return TableBlock("Models", ["model", "devices", "source"], rows)
