@@ -279,7 +279,7 @@ class _Reader:
     def _prometheus(self, path: Path) -> None:
         try:
             answer = msgspec.json.decode(path.read_bytes(), type=_Answer)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
             expected = "expected the answer of a range query (data.result, resultType matrix)"
             raise InputError(f"{path}: {error}; {expected}") from None
         for place, series in enumerate(answer.data.result):

@@ -94,8 +94,9 @@ def _page(answer: Answer, names: Names) -> Page:
                 "power", "What draws it", [],
                 [TableBlock("Mean power and energy by cause", *answer.power_table())], _power_figure(answer),
             ),
-            Section("savings", "What could be saved", answer.notes(), _savings(answer)),
+            Section("savings", "What could be saved", [], _savings(answer)),
             Section("sleep", "Links asleep", _about_sleep(answer), [_classes(answer)], _sleep_figures(answer, names)),
+            Section("assumptions", "Assumptions", answer.notes()),
             Section("sources", "Sources of the powers", _about_sources(), [_sources(answer, names)], folded=True),
             Section("devices", "Every device", [], [_devices(answer, names)], folded=True),
             Section("links", "Every link", [], [_link_table(answer, names)], folded=True),
@@ -216,15 +217,16 @@ def _sources(answer: Answer, names: Names) -> TableBlock:
 
 
 def _devices(answer: Answer, names: Names) -> TableBlock:
+    shown = [CAUSES.index(cause) for cause, _ in answer.by_cause()]
     rows = [
         [
             names.devices[name],
             names.models[answer.fleet.inventory.models[name]],
-            *(digits(float(watts)) for watts in (each.sum(), *each)),
+            *(digits(float(watts)) for watts in (each.sum(), *each[shown])),
         ]
         for name, each in answer.power.devices.items()
     ]
-    header = ["device", "model", "all (W)", *(f"{words} (W)" for words in CAUSE_WORDS.values())]
+    header = ["device", "model", "all (W)", *(f"{CAUSE_WORDS[CAUSES[place]]} (W)" for place in shown)]
     return TableBlock(f"Mean power of devices{_first(rows)}", header, rows[:_MOST_ROWS], sortable=True)
 
 
