@@ -13,10 +13,11 @@ import numpy as np
 from netlull.errors import InputError
 from netlull.fleet.hypnos import Hypnos
 from netlull.fleet.loads import link_loads, zone_of
-from netlull.fleet.power import CAUSE_WORDS, CAUSES, Fleet, FleetPower
+from netlull.fleet.power import CAUSES, Fleet, FleetPower
 from netlull.fleet.savings import Bounds, bounds, saved_by_sleep
 from netlull.numbers import counted, digits, percent, scaled
 from netlull.quantities import in_unit, rate_text
+from netlull.results.energy import CAUSE_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

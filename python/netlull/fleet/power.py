@@ -14,6 +14,7 @@ from netlull.errors import InputError, near
 from netlull.fleet.columns import BYTE
 from netlull.fleet.devices import Devices, known_devices
 from netlull.quantities import in_unit
+from netlull.results.energy import CAUSE_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -24,19 +25,8 @@ if TYPE_CHECKING:
     from netlull.fleet.inventory import Inventory, Port, PortName
     from netlull.fleet.loads import Loads
 
-__all__ = ["ASLEEP", "CAUSES", "CAUSE_WORDS", "DOWN", "UP", "Fleet", "FleetPower", "fleet_of"]
+__all__ = ["ASLEEP", "CAUSES", "DOWN", "UP", "Fleet", "FleetPower", "fleet_of"]
 
-CAUSE_WORDS = {
-    "base": "boxes without ports",
-    "line_card": "line cards",
-    "port": "ports",
-    "transceiver_in": "transceivers, plugged in",
-    "transceiver_up": "transceivers, in use",
-    "per_bit": "traffic, by bits",
-    "per_packet": "traffic, by packets",
-    "supply_loss": "losses of power supplies",
-}
-"""The causes of a device's power, as the core names them, in words."""
 CAUSES = tuple(CAUSE_WORDS)
 DOWN, UP, ASLEEP = 0, 1, 2
 """The states of a port."""

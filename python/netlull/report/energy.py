@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netlull import plot
-from netlull.fleet.power import CAUSE_WORDS, CAUSES
+from netlull.fleet.power import CAUSES
 from netlull.numbers import count, digits, percent, scaled
 from netlull.quantities import rate_text
 from netlull.report.page import Fact, FigureBlock, Page, Section, TableBlock, render
+from netlull.results.energy import CAUSE_WORDS
 from netlull.results.output import MANIFEST, file_record, origin, staged_folder, write_json
 from netlull.topology import Line, Node, Topology
 from netlull.topology.state import LineState, Part
