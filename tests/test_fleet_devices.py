@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from conftest import ROOT
 from netlull import InputError
 from netlull.documents.yamltext import read_yaml
 from netlull.fleet.answer import Answer, answer
@@ -118,6 +119,13 @@ def test_a_device_type_gives_speeds_and_a_data_sheet_s_watts(tmp_path: Path) -> 
 def test_the_draw_of_power_ports(tmp_path: Path, draws: str, watts: float) -> None:
     text = EDGE.partition("power-ports:")[0] + f"power-ports: {draws}\n"
     assert read(tmp_path, edge=text).types["7050"][0].draw_w == watts
+
+
+def test_the_device_type_of_the_page(tmp_path: Path) -> None:
+    page = (ROOT / "docs/how-to/energy.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```yaml\n(.*?)```", page, flags=re.DOTALL)
+    (found,) = read(tmp_path, page=block).types["acme-7050"]
+    assert (found.draw_w, found.draw_field, found.speeds) == (250, "maximum_draw", {"Ethernet1": 10e9})
 
 
 def test_no_savings_where_no_model_has_ports(tmp_path: Path, printed: Callable[..., str]) -> None:

@@ -180,7 +180,7 @@ def _sleep_figures(answer: Answer, names: Names) -> list[FigureBlock]:
         load[ends] = max(load.get(ends, 0.0), utilisation)
         off[ends] = off.get(ends, True) and bool(asleep[place] >= 0.5)
     used = dict.fromkeys(name for line in lines.values() for name in (line.a, line.b))
-    if not used or len(used) > _MOST_ROWS:
+    if not used or len(used) > _MOST_ROWS or len(lines) > 2 * _MOST_ROWS:
         return []
     network = Topology("the network", tuple(map(Node, used)), tuple(lines.values()))
     states = {ends: LineState(load=load[ends], asleep=off[ends]) for ends in lines}
