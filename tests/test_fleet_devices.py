@@ -210,6 +210,6 @@ def test_a_device_without_watts_and_a_name_of_two_files_are_refused(tmp_path: Pa
         answered(tmp_path, read(tmp_path, edge=bare, core=CORE))
     with pytest.raises(InputError, match=r'line 2: model "AC-7050" is in .*edge\.yaml and .*other\.yaml; expected the'):
         answered(tmp_path, read(tmp_path, edge=EDGE, other=EDGE.replace("acme-7050", "acme-7051"), core=CORE))
+    (tmp_path / "none").mkdir()
     with pytest.raises(InputError, match="has no TOML and no YAML file"):
-        (tmp_path / "none").mkdir()
         read_devices(tmp_path / "none")

@@ -251,7 +251,7 @@ def test_the_example_has_a_report(tmp_path: Path, printed: Callable[..., str], r
 def test_an_example_is_there_as_a_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "file"
     file.write_text("mine", encoding="utf-8")
-    with pytest.raises(OutputError, match="file/inventory.csv: cannot be written"):
+    with pytest.raises(OutputError, match=r"file/inventory\.csv: cannot be written"):
         write_example(file)
     linked = tmp_path / "linked"
     linked.mkdir()

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import yaml
+
 from netlull.errors import InputError
 
 __all__ = ["Yaml", "read_yaml"]
@@ -33,8 +35,6 @@ def read_yaml(text: str, name: str) -> Yaml:
         InputError: the text is no YAML, has an alias, an anchor, a tag, a key twice or a second document, or is too
             deep or too large; the message has the name and the line.
     """
-    import yaml
-
     try:
         # The parser in C, where PyYAML has it.
         events: Iterator[Any] = yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
@@ -55,8 +55,6 @@ class _Reader:
 
     def document(self) -> Yaml:
         """The document."""
-        import yaml
-
         while not isinstance(event := next(self._events), yaml.DocumentStartEvent):
             if isinstance(event, yaml.StreamEndEvent):
                 raise InputError(f"{self._name}: is empty; expected YAML")
@@ -67,8 +65,6 @@ class _Reader:
         return root
 
     def _node(self, event: Any, depth: int) -> Yaml:
-        import yaml
-
         self._nodes += 1
         if self._nodes > _MOST_NODES:
             raise self._error(event, f"has too many values; expected at most {_MOST_NODES:,}")

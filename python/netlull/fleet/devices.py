@@ -12,7 +12,7 @@ from netlull import _engine
 from netlull.documents.textfiles import check_regular, read_text
 from netlull.documents.tomltext import read_toml
 from netlull.documents.yamltext import Yaml, read_yaml
-from netlull.errors import InputError, near
+from netlull.errors import InputError
 from netlull.quantities import in_unit
 
 if TYPE_CHECKING:
@@ -229,7 +229,11 @@ class _Mapping:
         if node is None or node.value is None:
             return None
         told = node.value
-        if not isinstance(told, str) or not re.fullmatch(r"\d{1,7}(\.\d{1,3})?", told) or not 0 < float(told) <= _MOST_W:
+        if (
+            not isinstance(told, str)
+            or not re.fullmatch(r"\d{1,7}(\.\d{1,3})?", told)
+            or not 0 < float(told) <= _MOST_W
+        ):
             raise self.error(name, f"is {_shown(node)}; expected a number of W above 0, up to {_MOST_W:,}")
         return float(told)
 

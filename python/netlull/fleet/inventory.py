@@ -87,11 +87,11 @@ class Inventory:
 def read_inventory(path: Path, devices: Devices | None = None) -> Inventory:
     """Reads the interfaces of a network, a row for each.
 
-    Columns: `device`, `model`, `interface`, `speed` with its unit ("10 Gb/s") or as an interface type of NetBox
-    ("10gbase-x-sfpp"), and optionally `transceiver`, `state`
-    (up or down), `peer_device` and `peer_interface` for links inside the network, and `loads`, the file of the
-    interface in a folder of loads. The model may be left empty after a device's first row, and the speed where the
-    model is a NetBox device type of `devices` with that interface.
+    Columns: `device`, `model`, `interface`, `speed`, and optionally `transceiver`, `state` (up or down),
+    `peer_device` and `peer_interface` for links inside the network, and `loads`, the file of the interface in a folder
+    of loads. A speed has its unit ("10 Gb/s"), or is an interface type of NetBox
+    ("10gbase-x-sfpp"). The model may be left empty after a device's first row, and the speed where the model is a
+    NetBox device type of `devices` with that interface.
 
     Raises:
         InputError: a column is missing or unknown, or a value is wrong; the message names the file and the line.
@@ -141,8 +141,10 @@ def _speed(where: str, row: Mapping[str, str], model: str | None, devices: Devic
             raise InputError(f"{where}: speed: is empty, and {kind.path} has no such interface; {hint}")
         speed = kind.speeds[row["interface"]]
         if speed is None:
-            raise InputError(f'{where}: speed: is empty, and the type of the interface in {kind.path} is no Ethernet; '
-                             'expected a rate such as "10 Gb/s"')
+            raise InputError(
+                f"{where}: speed: is empty, and the type of the interface in {kind.path} is no Ethernet; "
+                'expected a rate such as "10 Gb/s"'
+            )
         return speed
     speed = speed_of(row["speed"])
     if speed is None or not speed > 0:
