@@ -257,14 +257,6 @@ def test_a_wrong_answer_of_prometheus_is_told(inventory: Inventory, tmp_path: Pa
     assert message in str(caught.value)
 
 
-def test_an_answer_of_prometheus_in_other_bytes_is_told(inventory: Inventory, tmp_path: Path) -> None:
-    path = tmp_path / "loads.json"
-    path.write_bytes(prometheus(({"__name__": "ifHCInOctets", "ifName": "\xb7"}, [])).encode("latin-1"))
-    path.write_bytes(path.read_bytes().replace(b"\\u00b7", b"\xb7"))
-    with pytest.raises(InputError, match=r"loads\.json: 'utf-8' codec can't decode byte 0xb7"):
-        read_loads([path], inventory)
-
-
 SOUND = {
     "inventory.csv": INVENTORY,
     "loads.csv": f"time,device,interface,in_octets,out_octets\n{NOON},a,e0,100,200\n{NOON + 300},a,e0,,220\n",

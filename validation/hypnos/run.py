@@ -5,8 +5,8 @@
 
 Without FOLDER the files are made: the day of `netlull energy --example`. FOLDER has `topology.csv` (two routers with
 their interfaces, the speed in b/s, the IGP weight) and `interfaces/swiROUTER/INTERFACE.csv` (time, in and out in B/s),
-as the data set has them. Loads are multiplied by a scale and then capped at 70 % of their link, as the authors do. `--skip` leaves out
-steps, counted from 0. Prints the links asleep of both at each scale, and exits 1 if they differ.
+as the data set has them. Loads are multiplied by a scale and then capped at 70 % of their link, as the authors do.
+`--skip` leaves out steps, counted from 0. Prints the links asleep of both at each scale, and exits 1 if they differ.
 """
 
 from __future__ import annotations
