@@ -116,7 +116,7 @@ class Answer:
     @functools.cached_property
     def schemes(self) -> list[Scheme]:
         """The bounds, and the links that Hypnos chooses."""
-        at_most = float(self.bounds.sleep_links)
+        at_most = self.bounds.sleep_links
         return [
             Scheme("links asleep", self.bounds.sleep, is_bound=True, links=at_most),
             Scheme(
@@ -367,6 +367,6 @@ def answer(
             f"{fleet.inventory.path}: the devices draw {power.total.mean():g} W; expected models with a power"
         )
     return Answer(
-        fleet, loads, power, bounds(fleet, loads, survives=survives),
+        fleet, loads, power, bounds(fleet, loads, found, survives=survives),
         prices or Prices(), zone_of(zone) or dt.UTC, known, chosen, survives, found,
     )  # fmt: skip
