@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Hypnos"]
+__all__ = ["Hypnos", "spared"]
 
 _BUDGET_CAPACITY_BPS = 250e9
 _BUDGET_PER_UTILISATION = 1e-4
@@ -81,9 +81,9 @@ class Hypnos:
         for place, bundle in enumerate(members):
             if len(bundle) > 1:
                 both[place] = _directed(bundle, nodes, loads)
-                spared = self._spared(bundle, capacities, both[place].max())
-                room[place] = capacities[bundle].sum() - capacities[spared].sum()
-                off += spared
+                replaced = spared(bundle, capacities, float(both[place].max()), 1 - self.margin)
+                room[place] = capacities[[member for member in bundle if member not in replaced]].sum()
+                off += replaced
         asleep = set(off)
         spare = np.maximum(0.0, room[:, None] * (1 - self.margin) - both)
         least = np.full(int(nodes.max(initial=-1)) + 1, np.inf)
@@ -113,15 +113,21 @@ class Hypnos:
             found.setdefault((min(one, other), max(one, other)), []).append(place)
         return list(found.values())
 
-    def _spared(self, bundle: list[int], capacities: NDArray[np.float64], load: float) -> list[int]:
-        """The members of a bundle that the others can replace: the smallest, and of equal ones the last."""
-        kept, room = 0, 0.0
-        largest = sorted(bundle, key=lambda place: -capacities[place])
-        for place in largest:
-            if kept and load <= (1 - self.margin) * room:
-                break
-            kept, room = kept + 1, room + float(capacities[place])
-        return largest[kept:]
+
+def spared(
+    bundle: Sequence[int], capacities_bps: NDArray[np.float64], load_bps: float, most_loaded: float
+) -> list[int]:
+    """The members of a bundle that the others can replace: the smallest, and of equal ones the last.
+
+    The others carry the load at `most_loaded` of their capacities.
+    """
+    kept, room = 0, 0.0
+    largest = sorted(bundle, key=lambda place: -capacities_bps[place])
+    for place in largest:
+        if kept and load_bps <= most_loaded * room:
+            break
+        kept, room = kept + 1, room + float(capacities_bps[place])
+    return largest[kept:]
 
 
 def _directed(bundle: list[int], nodes: NDArray[np.int64], loads: NDArray[np.float64]) -> NDArray[np.float64]:
