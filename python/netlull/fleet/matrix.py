@@ -100,7 +100,12 @@ def graph_of(links: Sequence[Link]) -> Graph:
         edge_of[place], turned[place] = edge, ends[edge] != (one, other)
     weights = [min(links[place].weight or 1 for place in own) for own in members]
     return Graph(
-        devices, np.array(ends, dtype=np.int64).reshape(-1, 2), members, np.array(weights, dtype=np.int64), turned, edge_of
+        devices,
+        np.array(ends, dtype=np.int64).reshape(-1, 2),
+        members,
+        np.array(weights, dtype=np.int64),
+        turned,
+        edge_of,
     )
 
 

@@ -153,10 +153,10 @@ class Fleet:
         try:
             causes, each = _engine.device_watts(table, uses, states, bits, packets)
         except _engine.ScenarioError as error:
-            told = re.fullmatch(r"uses\.(\d+)\.(.*)", str(error))
-            if told is None:
+            port = re.fullmatch(r"uses\.(\d+)\.(.*)", str(error))
+            if port is None:
                 raise InputError(f"{self.inventory.path}: device {device}: {error}") from None
-            raise InputError(f"{self.inventory.path}, line {ports[int(told[1])].line}: {told[2]}") from None
+            raise InputError(f"{self.inventory.path}, line {ports[int(port[1])].line}: {port[2]}") from None
         return np.stack([causes[cause] for cause in CAUSES]), each
 
 
@@ -193,7 +193,7 @@ def _read(path: Path) -> dict[str, Table]:
         if not isinstance(name, str) or not name:
             raise InputError(f"{path}: device.{place}.name: is missing; expected the name of a model")
         if name in tables:
-            raise InputError(f"{path}: device.{place}.name: {name} is there twice; expected it once")
+            raise InputError(f"{path}: device.{place}.name: {name} comes twice; expected it once")
         none = np.zeros((0, 2, 1))
         try:
             _engine.device_watts(table, [], np.zeros((0, 1), dtype=np.uint8), none, none)

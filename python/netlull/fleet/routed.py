@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from netlull.fleet.loads import Loads
     from netlull.fleet.matrix import Graph
 
-__all__ = ["LIMITS", "STEP_S", "Overloads", "Routed", "routed"]
+__all__ = ["AWAKE", "LIMITS", "STEP_S", "Overloads", "Routed", "routed"]
 
+AWAKE = "all links awake"
+"""The name of the network without a plan."""
 LIMITS = (0.8, 1.0)
 """The shares of capacity above which a link is counted, as Hypnos's authors do."""
 STEP_S = 3600.0
@@ -100,7 +102,7 @@ def routed(
         step = slice(start, start + length)
         interval = start + int(np.argmax(total[step]))
         demands = judge.estimate(interval)
-        chosen = {"all links awake": awake[:, 0]} | {name: asleep[:, interval] for name, asleep in plans.items()}
+        chosen = {AWAKE: awake[:, 0]} | {name: asleep[:, interval] for name, asleep in plans.items()}
         if bound is not None:
             asleep = judge.load_aware(demands, bound)
             own[:, step] = asleep[:, None]
@@ -116,9 +118,7 @@ def routed(
 class _Judge:
     """Goes from step to step, and keeps the routes of each plan until the next one."""
 
-    def __init__(
-        self, inventory: Inventory, loads: Loads, links_bps: NDArray[np.float64], bound: float | None
-    ) -> None:
+    def __init__(self, inventory: Inventory, loads: Loads, links_bps: NDArray[np.float64], bound: float | None) -> None:
         links = inventory.links
         self.graph: Graph = graph_of(links)
         self.routes = Routes(self.graph)
@@ -150,15 +150,17 @@ class _Judge:
             self.full += 1
             return asleep
         sources, targets = np.nonzero(demands)
-        plan = _engine.sleep_plan({
-            "nodes": len(self.graph.devices),
-            "links": self.graph.ends.tolist(),
-            "names": list(self.graph.devices),
-            "plan": {"kind": "load_aware", "bound": bound},
-            "capacities_bps": capacities.tolist(),
-            "weights": self.graph.weights.tolist(),
-            "demands": np.stack([sources, targets, demands[sources, targets].astype(np.int64)], axis=1).tolist(),
-        })
+        plan = _engine.sleep_plan(
+            {
+                "nodes": len(self.graph.devices),
+                "links": self.graph.ends.tolist(),
+                "names": list(self.graph.devices),
+                "plan": {"kind": "load_aware", "bound": bound},
+                "capacities_bps": capacities.tolist(),
+                "weights": self.graph.weights.tolist(),
+                "demands": np.stack([sources, targets, demands[sources, targets].astype(np.int64)], axis=1).tolist(),
+            }
+        )
         off = set(plan["off"])
         for edge, load in enumerate(_busier(np.array(plan["loads_bps"])).tolist()):
             own = self.graph.members[edge]
