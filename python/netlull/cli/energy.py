@@ -51,7 +51,7 @@ def _positive(_: click.Context, parameter: click.Parameter, value: float | None)
 @click.option("--co2", type=float, callback=_positive, metavar="GRAMS", help="CO2 equivalent of a kWh.")
 @click.option("--pue", type=float, callback=_positive, metavar="NUMBER", help="The building's energy for 1 of devices.")
 @click.option(
-    "--survive-failure", is_flag=True, help="Bounds of sleep leave a network that survives the failure of a link."
+    "--survive-failure", is_flag=True, help="The bound of sleep leaves a network that survives the failure of a link."
 )
 @click.option("--estop", type=float, metavar="THRESHOLD", help="Also the links that ESTOP puts to sleep, 0 to 1.")
 @click.option(

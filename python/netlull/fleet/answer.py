@@ -332,9 +332,9 @@ class Answer:
             for name, asleep in self._states()
         ]
         if self.routed is not None:
-            header += [f"{when}above {limit:.0%}".replace("%", " %") for when in ("", "later ") for limit in LIMITS]
-            for row in rows:
-                row += map(count, self._overloads(row[0]).values())
+            over = [f"steps above {limit:.0%}".replace("%", " %") for limit in LIMITS]
+            header += [*over, *(f"{words}, a step later" for words in over)]
+            rows = [[*row, *map(count, self._overloads(row[0]).values())] for row in rows]
         return header, rows
 
     def about_plans(self) -> list[str]:
@@ -344,9 +344,8 @@ class Answer:
         found = self.routed
         model = "loads of interfaces to the outside" if found.from_outside else "loads of links alone"
         notes = [
-            f"The {counted(found.steps, 'step')} of {digits(found.step_s)} s are counted in which some link is above "
-            "80 or 100 % of its capacity with the traffic of the step's busiest interval, and later: with that of the "
-            "next step.",
+            f"{counted(found.steps, 'step')} of {digits(found.step_s)} s. Those count in which some link is above 80 or "
+            "100 % of its capacity, with the traffic of the step's busiest interval or of the next step's.",
             f"The traffic matrix is an estimate, from a gravity model of {model}. Its loads differ from the measured "
             f"ones by {percent(float(found.errors.mean()))} in the mean, {percent(float(found.errors.max()))} at most.",
         ]
@@ -426,13 +425,16 @@ class Answer:
         notes = [
             f"Packets have {digits(self.fleet.packet_bytes)} bytes as a mean (--packet-size).",
             "A bound is the most that these loads allow. No scheme need reach it, and bounds do not add up.",
+            "A plan that loads links above 80 % may save more than the bound of sleep.",
             "The energy of traffic is not saved: it goes another way.",
         ]
         if self.known < 1:
             notes.append(f"{percent(1 - self.known)} of the links' loads are unknown and count as no traffic.")
         notes += self._about_loads(names.links)
         if self.survives:
-            notes.append("Bounds of sleep leave a network that survives the failure of a link, where it does today.")
+            notes.append(
+                "The bound of sleep leaves a network that survives the failure of a link, where it does today."
+            )
         if self.prices.pue is not None:
             notes.append(f"kWh, money and CO2 of a year include the building (PUE {digits(self.prices.pue)}).")
         return notes
@@ -442,7 +444,7 @@ def _without_rounding(watts: float, of: float) -> float:
     return 0.0 if abs(watts) < 1e-12 * of else watts
 
 
-def answer(
+def answer(  # noqa: PLR0913  # one per option of the command
     fleet: Fleet, loads: Loads, prices: Prices | None = None, *, zone: str | None = None, survives: bool = False,
     hypnos: Hypnos | None = None, plans: Mapping[str, NDArray[np.bool_]] | None = None,
     load_aware: float | None = None, matrix_s: float | None = None,

@@ -90,8 +90,8 @@ def read_columns(path: Path, unit: str | None, *, named: bool) -> Columns:
             for batch in reader:
                 for name, coded in texts.items():
                     coded.add(batch.column(name))
-                for column, cells in zip(columns, rows, strict=True):
-                    cells += _numbers(batch.column(column)).data
+                for column, grown in zip(columns, rows, strict=True):
+                    grown.extend(_numbers(batch.column(column)).data.cast("B"))
     except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
         raise _located(path, header, columns, error) from None
     if not rows[0]:

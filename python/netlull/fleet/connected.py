@@ -57,7 +57,7 @@ def blocks_of(pairs: Sequence[Pair]) -> list[list[int]]:
     number: dict[Node, int] = {}
     low: dict[Node, int] = {}
     blocks: list[list[int]] = []
-    for first in beside:
+    for first in list(beside):
         if first in number:
             continue
         number[first] = low[first] = len(number)

@@ -53,7 +53,7 @@ class Hypnos:
         names = {name: place for place, name in enumerate(dict.fromkeys(name for pair in ends for name in pair))}
         nodes = np.array([[names[name] for name in pair] for pair in ends], dtype=np.int64).reshape(len(ends), 2)
         found = np.zeros((len(ends), loads_bps.shape[2]), dtype=bool)
-        known = ~np.isnan(loads_bps).any(axis=1)
+        known = np.logical_not(np.isnan(loads_bps).any(axis=1))
         # In most intervals all links are known.
         bundles = self._members(nodes)
         for interval in range(loads_bps.shape[2]):

@@ -71,7 +71,7 @@ class Graph:
     def capacities(self, speeds_bps: NDArray[np.float64], asleep: NDArray[np.bool_]) -> NDArray[np.float64]:
         """The capacity of each edge whose links are partly asleep; 0 if all are."""
         own = (self.edge_of >= 0) & ~asleep
-        return np.bincount(self.edge_of[own], speeds_bps[own], len(self.members))
+        return _sums(self.edge_of[own], speeds_bps[own], len(self.members))
 
 
 def graph_of(links: Sequence[Link]) -> Graph:
@@ -154,7 +154,7 @@ class Routes:
 
     def loads(self, demands: NDArray[np.float64]) -> NDArray[np.float64]:
         """The load of each direction, for demands of shape (devices, devices)."""
-        return self._sums(demands.ravel()[self.pairs])
+        return self._carried(demands.ravel()[self.pairs])
 
     @functools.cached_property
     def _both(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -169,8 +169,8 @@ class Routes:
         other = np.arange(one.size) - np.repeat(np.cumsum(each) - each, each) + starts[paths[one]]
         return hops[one] * self.directions + hops[other], paths[one]
 
-    def _sums(self, demands: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.bincount(self.hops, demands[self.hop_pairs], self.directions)
+    def _carried(self, demands: NDArray[np.float64]) -> NDArray[np.float64]:
+        return _sums(self.hops, demands[self.hop_pairs], self.directions)
 
     def fitted(self, prior: NDArray[np.float64], loads: NDArray[np.float64]) -> NDArray[np.float64]:
         """The demands nearest to the prior's whose loads are `loads`; NaN is unknown. Shape (devices, devices).
@@ -183,7 +183,7 @@ class Routes:
         known = np.flatnonzero(~np.isnan(loads))
         enough = _ENOUGH * float(loads[known].sum())
         both, paths = self._both
-        left = (loads - self._sums(demands))[known]
+        left = (loads - self._carried(demands))[known]
         for _ in range(_ROUNDS):
             if np.abs(left).sum() <= enough:
                 break
@@ -197,7 +197,7 @@ class Routes:
             change = np.clip(np.bincount(self.hop_pairs, step[self.hops], self.pairs.size), -_MOST_CHANGE, _MOST_CHANGE)
             for part in 0.5 ** np.arange(_HALVINGS):
                 tried = demands * np.exp(part * change)
-                now = (loads - self._sums(tried))[known]
+                now = (loads - self._carried(tried))[known]
                 if np.abs(now).sum() < np.abs(left).sum():
                     break
             else:
@@ -209,6 +209,11 @@ class Routes:
         found = np.zeros(self.size**2)
         found[self.pairs] = demands
         return found.reshape(self.size, -1)
+
+
+def _sums(places: NDArray[np.int64], values: NDArray[np.float64], number: int) -> NDArray[np.float64]:
+    """The sum of the values at each place."""
+    return np.bincount(places, values, number).astype(np.float64)
 
 
 def gravity(sent: NDArray[np.float64], received: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -247,8 +252,8 @@ class OwnTraffic:
         """
         known = np.nan_to_num(loads)
         ends, devices = self._graph.ends, len(self._graph.devices)
-        sent = np.bincount(ends.ravel(), known, devices)
-        received = np.bincount(ends[:, ::-1].ravel(), known, devices)
+        sent = _sums(ends.ravel(), known, devices)
+        received = _sums(ends[:, ::-1].ravel(), known, devices)
         net = sent - received
         if self._outside:
             sent, received = np.zeros(devices), np.zeros(devices)

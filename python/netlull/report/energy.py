@@ -96,12 +96,14 @@ def _page(answer: Answer, names: Names) -> Page:
                 "power", "What draws it", [],
                 [TableBlock("Mean power and energy by cause", *answer.power_table())], _power_figure(answer),
             ),
-            Section("savings", "What could be saved", answer.notes(names), [TableBlock("Savings", *answer.savings_table())]),
+            Section(
+                "savings", "What could be saved", answer.notes(names), [TableBlock("Savings", *answer.savings_table())],
+            ),
             Section("plans", "Plans", answer.about_plans(), [TableBlock("Plans", *answer.plans_table())]),
             Section("sleep", "Links asleep", _about_sleep(answer), [_classes(answer)], _sleep_figures(answer, names)),
             Section("sources", "Sources of the powers", _about_sources(), [_sources(answer, names)], folded=True),
             Section("devices", "Every device", [], [_devices(answer, names)], folded=True),
-            Section("links", "Every link", ["Without a bridge the network falls apart."], [_link_table(answer, names)], folded=True),
+            Section("links", "Every link", _about_links(), [_link_table(answer, names)], folded=True),
         ],
         readings=[],
         reading_tables=[],
@@ -222,6 +224,10 @@ def _devices(answer: Answer, names: Names) -> TableBlock:
     return TableBlock(f"Mean power of devices{_first(rows)}", header, rows[:_MOST_ROWS], sortable=True)
 
 
+def _about_links() -> list[str]:
+    return ["Without a bridge the network falls apart: a bridge never sleeps."]
+
+
 def _link_table(answer: Answer, names: Names) -> TableBlock:
     rows = [
         [
@@ -234,8 +240,8 @@ def _link_table(answer: Answer, names: Names) -> TableBlock:
         ]
         for name, facts in zip(names.links, answer.by_link(), strict=True)
     ]
-    header = ["link", "speed", "bridge", "mean utilisation", "asleep under Hypnos", "asleep it saves (W)", "unplugged (W)",
-              "by lower speeds (W)", "by low-power idle (W)"]  # fmt: skip
+    header = ["link", "speed", "bridge", "mean utilisation", "asleep under Hypnos", "asleep it saves (W)",
+              "unplugged (W)", "by lower speeds (W)", "by low-power idle (W)"]  # fmt: skip
     return TableBlock(
         f"Links, with the watts that each would save by itself{_first(rows)}", header, rows[:_MOST_ROWS], sortable=True
     )
