@@ -143,7 +143,8 @@ def test_routes_and_loads_are_those_of_the_topology_package(seed: int) -> None:
         for one, other in itertools.permutations(range(len(graph.devices)), 2)
         if demands[one, other]
     ]
-    plan = sleep_plan(Topology("t", [Node(name) for name in graph.devices], lines, asked), "load_aware", bound=0.5)
+    nodes = tuple(map(Node, graph.devices))
+    plan = sleep_plan(Topology("t", nodes, tuple(lines), tuple(asked)), "load_aware", bound=0.5)
     awake = np.array([line not in plan.off for line in lines])
     loads = Routes(graph, awake).loads(demands).reshape(-1, 2).max(axis=1)
     assert plan.loads_bps is not None

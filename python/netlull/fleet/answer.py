@@ -344,8 +344,8 @@ class Answer:
         found = self.routed
         model = "loads of interfaces to the outside" if found.from_outside else "loads of links alone"
         notes = [
-            f"{counted(found.steps, 'step')} of {digits(found.step_s)} s. Those count in which some link is above 80 or "
-            "100 % of its capacity, with the traffic of the step's busiest interval or of the next step's.",
+            f"{counted(found.steps, 'step')} of {digits(found.step_s)} s. Those count in which some link is above 80 "
+            "or 100 % of its capacity, with the traffic of the step's busiest interval or of the next step's.",
             f"The traffic matrix is an estimate, from a gravity model of {model}. Its loads differ from the measured "
             f"ones by {percent(float(found.errors.mean()))} in the mean, {percent(float(found.errors.max()))} at most.",
         ]
