@@ -332,8 +332,7 @@ class Answer:
             for name, asleep in self._states()
         ]
         if self.routed is not None:
-            over = [f"steps above {limit:.0%}".replace("%", " %") for limit in LIMITS]
-            header += [*over, *(f"{words}, a step later" for words in over)]
+            header += [f"{when} > {limit:.0%}".replace("%", " %") for when in ("steps", "next") for limit in LIMITS]
             rows = [[*row, *map(count, self._overloads(row[0]).values())] for row in rows]
         return header, rows
 
@@ -345,7 +344,7 @@ class Answer:
         model = "loads of interfaces to the outside" if found.from_outside else "loads of links alone"
         notes = [
             f"{counted(found.steps, 'step')} of {digits(found.step_s)} s. Those count in which some link is above 80 "
-            "or 100 % of its capacity, with the traffic of the step's busiest interval or of the next step's.",
+            "or 100 % of its capacity: with the traffic of the step's busiest interval, and with that of the next step.",
             f"The traffic matrix is an estimate, from a gravity model of {model}. Its loads differ from the measured "
             f"ones by {percent(float(found.errors.mean()))} in the mean, {percent(float(found.errors.max()))} at most.",
         ]
