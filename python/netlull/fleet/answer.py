@@ -211,7 +211,7 @@ class Answer:
         ]
 
     def by_link(self) -> list[LinkFacts]:
-        """What is known of each link."""
+        """The facts of each link, in their order."""
         speeds = np.array([link.speed_bps for link in self.links])
         busy = np.nan_to_num(self.link_loads).mean(axis=2).max(axis=1, initial=0.0) / speeds
         bridges = bridges_of([link.devices for link in self.links])
@@ -344,7 +344,7 @@ class Answer:
         model = "loads of interfaces to the outside" if found.from_outside else "loads of links alone"
         notes = [
             f"{counted(found.steps, 'step')} of {digits(found.step_s)} s. Those count in which some link is above 80 "
-            "or 100 % of its capacity: with the traffic of the step's busiest interval, and with that of the next step.",
+            "or 100 % of its capacity: with the traffic of the step's busiest interval, and of the next step's.",
             f"The traffic matrix is an estimate, from a gravity model of {model}. Its loads differ from the measured "
             f"ones by {percent(float(found.errors.mean()))} in the mean, {percent(float(found.errors.max()))} at most.",
         ]

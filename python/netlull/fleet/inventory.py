@@ -90,10 +90,10 @@ class Inventory:
 def read_inventory(path: Path) -> Inventory:
     """Reads the interfaces of a network, a row for each.
 
-    Columns: `device`, `model`, `interface`, `speed` with its unit ("10 Gb/s"), and optionally `transceiver`, `state`
-    (up or down), `peer_device` and `peer_interface` for links inside the network, `loads`, the file of the interface in
-    a folder of loads, and `weight`, that of the link for routing. The model may be left empty after a device's first
-    row.
+    Columns: `device`, `model`, `interface` and `speed` with its unit ("10 Gb/s"). Optional ones are `transceiver`,
+    `state` (up or down), `peer_device` and `peer_interface` for links inside the network, `weight`, that of the link
+    for routing, and `loads`, the file of the interface in a folder of loads. The model may be left empty after a
+    device's first row.
 
     Raises:
         InputError: a column is missing or unknown, or a value is wrong; the message names the file and the line.

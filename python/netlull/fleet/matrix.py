@@ -1,8 +1,8 @@
 """A traffic matrix estimated from link loads, and the loads of links while some sleep.
 
-Sources: Zhang, Roughan, Duffield, Greenberg, "Fast accurate computation of large-scale IP traffic matrices from link
-loads", SIGMETRICS 2003 (gravity model, tomogravity); Zhang, Roughan, Lund, Donoho, "An information-theoretic approach
-to traffic matrix estimation", SIGCOMM 2003 (positive demands nearest to the gravity model).
+Gravity model and tomogravity: Zhang, Roughan, Duffield, Greenberg, "Fast accurate computation of large-scale IP traffic
+matrices from link loads", SIGMETRICS 2003. Positive demands of least relative entropy: Zhang, Roughan, Lund, Donoho,
+"An information-theoretic approach to traffic matrix estimation", SIGCOMM 2003.
 """
 
 from __future__ import annotations
