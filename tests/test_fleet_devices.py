@@ -101,7 +101,9 @@ def test_a_device_type_gives_speeds_and_a_data_sheet_s_watts(tmp_path: Path) -> 
         {"a": 250, "b": 319.82 + 0.204}, rel=1e-12
     )
     assert "leaves out the ports of 1 device" in found.sentence
-    assert any("1 device with one number" in note and "not a measurement" in note for note in found.notes())
+    assert any(
+        "1 device with one number" in note and "not a measurement" in note for note in found.notes(found.names())
+    )
     assert found.fleet.described["AC-7050"]["source"].startswith("maximum_draw in edge.yaml: a data sheet's figure")
 
 
@@ -157,7 +159,7 @@ def test_a_table_in_toml_comes_before_a_device_type(tmp_path: Path) -> None:
         ("model: 7050\n", "", "edge.yaml, line 2: model: is missing; expected text"),
         ("model: 7050", "model: [7050]", "edge.yaml, line 3: model: is a list; expected text"),
         ("  - name: Ethernet2", "  - nome: Ethernet2", "edge.yaml, line 15: interfaces.2.name: is missing"),
-        ("Ethernet2", "Ethernet1", 'edge.yaml, line 15: interfaces.2.name: "Ethernet1" is there twice'),
+        ("Ethernet2", "Ethernet1", 'edge.yaml, line 15: interfaces.2.name: "Ethernet1" comes twice'),
         ("maximum_draw: 250", "maximum_draw: much",
          'edge.yaml, line 22: power-ports.0.maximum_draw: is "much"; expected a number of W above 0, up to 1,000,000'),
         ("maximum_draw: 250", "maximum_draw: 0", 'edge.yaml, line 22: power-ports.0.maximum_draw: is "0"; expected'),

@@ -290,8 +290,12 @@ def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed:
     monkeypatch.chdir(tmp_path)
     commands = [line.split()[2:] for line in page.splitlines() if line.startswith("$ netlull ")]
     told = [printed(*command) for command in commands]
-    assert len(told) == 3
+    assert len(told) == 4
     (answer_of_the_page,) = re.findall(r"The example's answer:\n\n```text\n(.*?)```", page, flags=re.DOTALL)
     lines = {" ".join(line.split()) for line in told[1].splitlines()}
     assert {" ".join(line.split()) for line in answer_of_the_page.splitlines()} <= lines | {""}
-    assert "EUR a year" in told[2]
+    (plans,) = re.findall(r"```text\n(plan .*?)```", page, flags=re.DOTALL)
+    shown = " ".join(told[2].split())
+    for line in plans.splitlines():
+        assert " ".join(line.split()) in shown
+    assert "EUR a year" in told[3]

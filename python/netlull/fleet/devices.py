@@ -155,7 +155,7 @@ def _read_tables(path: Path) -> dict[str, Table]:
         if not isinstance(name, str) or not name:
             raise InputError(f"{path}: device.{place}.name: is missing; expected the name of a model")
         if name in tables:
-            raise InputError(f"{path}: device.{place}.name: {name} is there twice; expected it once")
+            raise InputError(f"{path}: device.{place}.name: {name} comes twice; expected it once")
         none = np.zeros((0, 2, 1))
         try:
             _engine.device_watts(table, [], np.zeros((0, 1), dtype=np.uint8), none, none)
@@ -176,7 +176,7 @@ def _read_type(path: Path) -> DeviceType:
     for port in root.entries("interfaces"):
         name = port.text("name")
         if name in speeds:
-            raise port.error("name", f'"{name}" is there twice; expected it once')
+            raise port.error("name", f'"{name}" comes twice; expected it once')
         told = port.text("type")
         speeds[name] = speed_of(told) if _TYPE.fullmatch(told) else None
     draws = [

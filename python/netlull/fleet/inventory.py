@@ -23,7 +23,8 @@ LARGEST_BYTES = 64 * 2**20
 """The largest inventory, in bytes: about a million interfaces."""
 
 REQUIRED = ("device", "model", "interface", "speed")
-OPTIONAL = ("transceiver", "state", "peer_device", "peer_interface", "loads")
+OPTIONAL = ("transceiver", "state", "peer_device", "peer_interface", "loads", "weight")
+_MOST_WEIGHT = 2**32 - 1
 _STATES = ("up", "down")
 
 PortName = tuple[str, str]
@@ -45,6 +46,8 @@ class Port:
     """The file with its loads, in a folder of such files."""
     line: int = 0
     """Its line in the file."""
+    weight: int | None = None
+    """The weight of the link for the shortest paths of routing; None if the file has no weights."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,8 @@ class Link:
 
     ends: tuple[PortName, PortName]
     speed_bps: float
+    weight: int | None = None
+    """Its weight for the shortest paths of routing; None if the file has no weights."""
 
     @property
     def devices(self) -> tuple[str, str]:
@@ -80,18 +85,19 @@ class Inventory:
         found: dict[frozenset[PortName], Link] = {}
         for port in self.ports.values():
             if port.peer is not None and port.is_up and self.ports[port.peer].is_up:
-                found.setdefault(frozenset((port.name, port.peer)), Link((port.name, port.peer), port.speed_bps))
+                link = Link((port.name, port.peer), port.speed_bps, port.weight)
+                found.setdefault(frozenset(link.ends), link)
         return list(found.values())
 
 
 def read_inventory(path: Path, devices: Devices | None = None) -> Inventory:
     """Reads the interfaces of a network, a row for each.
 
-    Columns: `device`, `model`, `interface`, `speed`, and optionally `transceiver`, `state` (up or down),
-    `peer_device` and `peer_interface` for links inside the network, and `loads`, the file of the interface in a folder
-    of loads. A speed has its unit ("10 Gb/s"), or is an interface type of NetBox
-    ("10gbase-x-sfpp"). The model may be left empty after a device's first row, and the speed where the model is a
-    NetBox device type of `devices` with that interface.
+    Columns: `device`, `model`, `interface` and `speed`. Optional ones are `transceiver`, `state` (up or down),
+    `peer_device` and `peer_interface` for links inside the network, `weight`, that of the link for routing, and
+    `loads`, the file of the interface in a folder of loads. A speed has its unit ("10 Gb/s"), or is an interface type
+    of NetBox ("10gbase-x-sfpp"). The model may be left empty after a device's first row, and the speed where the model
+    is a NetBox device type of `devices` with that interface.
 
     Raises:
         InputError: a column is missing or unknown, or a value is wrong; the message names the file and the line.
@@ -162,7 +168,11 @@ def _port(where: str, line: int, name: PortName, row: Mapping[str, str], speed: 
     if peer == name:
         raise InputError(f"{where}: peer_interface: is the interface itself; expected the other end")
     known = peer if all(peer) else None
-    return Port(name, speed, row["transceiver"] or None, state == "up", known, row["loads"] or None, line)
+    weight = row["weight"]
+    if weight and not (weight.isascii() and weight.isdigit() and 1 <= int(weight[:11]) <= _MOST_WEIGHT):
+        raise InputError(f'{where}: weight: is "{weight}"; expected a whole number from 1 to {_MOST_WEIGHT}')
+    number = int(weight) if weight else None
+    return Port(name, speed, row["transceiver"] or None, state == "up", known, row["loads"] or None, line, number)
 
 
 def rows_of(path: Path, required: Sequence[str], optional: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
@@ -182,7 +192,7 @@ def rows_of(path: Path, required: Sequence[str], optional: Sequence[str]) -> Ite
             if name not in (*required, *optional):
                 raise InputError(f'{path}, line 1: column "{name}" is unknown; {near(name, (*required, *optional))}')
             if name in header[:place]:
-                raise InputError(f'{path}, line 1: column "{name}" is there twice; expected it once')
+                raise InputError(f'{path}, line 1: column "{name}" comes twice; expected it once')
         empty = dict.fromkeys(optional, "")
         for cells in reader:
             if not any(cells):
@@ -209,11 +219,30 @@ def _paired(path: Path, ports: Mapping[PortName, Port], lines: Mapping[PortName,
             raise InputError(f"{where}: {' '.join(port.peer)} is not in the file; {hint}")
         for one, other in ((port.name, port.peer), (port.peer, port.name)):
             if peers.setdefault(one, other) != other:
-                told = f"{' '.join(one)} is also the end of a link to {' '.join(peers[one])}"
-                raise InputError(f"{where}: {told}; expected one link at an interface")
+                found = f"{' '.join(one)} is also the end of a link to {' '.join(peers[one])}"
+                raise InputError(f"{where}: {found}; expected one link at an interface")
         slower, faster = sorted((port.speed_bps, ports[port.peer].speed_bps))
         if slower != faster:
             raise InputError(
                 f"{where}: the ends have {rate_text(slower)} and {rate_text(faster)}; expected the same speed"
             )
-    return {name: replace(port, peer=peers.get(name)) for name, port in ports.items()}
+    weights = _weights(path, ports, peers)
+    return {name: replace(port, peer=peers.get(name), weight=weights.get(name)) for name, port in ports.items()}
+
+
+def _weights(path: Path, ports: Mapping[PortName, Port], peers: Mapping[PortName, PortName]) -> dict[PortName, int]:
+    """The weights of both ends of all links: it is enough that one end has it."""
+    found: dict[PortName, int] = {}
+    for one, other in peers.items():
+        known = {weight for name in (one, other) if (weight := ports[name].weight) is not None}
+        if len(known) > 1:
+            low, high = sorted(known)
+            where = f"{path}, line {ports[one].line}: weight"
+            raise InputError(f"{where}: the ends of the link have {low} and {high}; expected the same weight")
+        if known:
+            found[one] = known.pop()
+    without = next((ports[name] for name in peers if name not in found), None)
+    if found and without is not None:
+        where = f"{path}, line {without.line}: weight"
+        raise InputError(f"{where}: is empty, and other links have one; expected a weight of every link, or of none")
+    return found

@@ -145,10 +145,10 @@ class Fleet:
         try:
             causes, each = _engine.device_watts(table, uses, states, bits, packets)
         except _engine.ScenarioError as error:
-            told = re.fullmatch(r"uses\.(\d+)\.(.*)", str(error))
-            if told is None:
+            port = re.fullmatch(r"uses\.(\d+)\.(.*)", str(error))
+            if port is None:
                 raise InputError(f"{self.inventory.path}: device {device}: {error}") from None
-            raise InputError(f"{self.inventory.path}, line {ports[int(told[1])].line}: {told[2]}") from None
+            raise InputError(f"{self.inventory.path}, line {ports[int(port[1])].line}: {port[2]}") from None
         return np.stack([causes[cause] for cause in CAUSES]), each
 
 

@@ -66,10 +66,12 @@ def _hours(answer: Answer) -> list[Sequence[Any]]:
 def _links(answer: Answer, names: Names) -> list[Sequence[Any]]:
     saved = ("sleep", "unplugged", "adaptation", "idle")
     rows: list[Sequence[Any]] = [
-        ("link", "speed_bps", "mean_utilisation", "asleep_share", *(f"saved_{each}_w" for each in saved))
+        ("link", "speed_bps", "bridge", "mean_utilisation", "asleep_share", *(f"saved_{each}_w" for each in saved))
     ]
-    told = zip(names.links, answer.by_link(), answer.bounds.by_link, strict=True)
-    rows += [(name, link.speed_bps, busy, asleep, *saved) for name, (link, busy, asleep), saved in told]
+    rows += [
+        (name, facts.link.speed_bps, "yes" if facts.is_bridge else "no", facts.utilisation, facts.asleep, *facts.saved)
+        for name, facts in zip(names.links, answer.by_link(), strict=True)
+    ]
     return rows
 
 
@@ -85,8 +87,8 @@ def _page(answer: Answer, names: Names) -> Page:
             Fact("boxes without ports", percent(dict(answer.by_cause()).get("base", 0.0) / answer.mean_w)),
             Fact("mean utilisation", percent(answer.utilisation)),
             *(
-                Fact(words, f"{scaled(told, 'W')}; here {scaled(ours, 'W')}")
-                for words, told, ours in answer.compared()
+                Fact(words, f"{scaled(stated, 'W')}; here {scaled(ours, 'W')}")
+                for words, stated, ours in answer.compared()
             ),
         ],
         claims=[],
@@ -96,11 +98,12 @@ def _page(answer: Answer, names: Names) -> Page:
                 [TableBlock("Mean power and energy by cause", *answer.power_table())], _power_figure(answer),
             ),
             Section("savings", "What could be saved", [], _savings(answer)),
+            Section("plans", "Plans", answer.about_plans(), [TableBlock("Plans", *answer.plans_table())]),
             Section("sleep", "Links asleep", _about_sleep(answer), [_classes(answer)], _sleep_figures(answer, names)),
-            Section("assumptions", "Assumptions", answer.notes()),
+            Section("assumptions", "Assumptions", answer.notes(names)),
             Section("sources", "Sources of the powers", _about_sources(), [_sources(answer, names)], folded=True),
             Section("devices", "Every device", [], [_devices(answer, names)], folded=True),
-            Section("links", "Every link", [], [_link_table(answer, names)], folded=True),
+            Section("links", "Every link", _about_links(), [_link_table(answer, names)], folded=True),
         ],
         readings=[],
         reading_tables=[],
@@ -124,7 +127,7 @@ def _scope(answer: Answer) -> str:
 def _about_sleep(answer: Answer) -> list[str]:
     return [
         "Hypnos puts a link to sleep if the links of its two devices have room for its load, until its budget of "
-        "rerouted traffic is spent (docs/models/hypnos.md). It sees link loads only: no route is checked.",
+        "rerouted traffic is spent (docs/models/hypnos.md). It sees link loads only.",
     ]
 
 
@@ -171,13 +174,14 @@ def _sleep_figures(answer: Answer, names: Names) -> list[FigureBlock]:
     lines: dict[frozenset[str], Line] = {}
     shown = _node_names([names.devices[name] for name in answer.fleet.inventory.models])
     nodes = dict(zip(answer.fleet.inventory.models, shown, strict=True))
-    for place, (link, utilisation, _) in enumerate(answer.by_link()):
+    for place, facts in enumerate(answer.by_link()):
+        link = facts.link
         one, other = (nodes[device] for device in link.devices)
         if one == other:
             continue
         ends = frozenset((one, other))
         lines.setdefault(ends, Line(one, other, None, rate_text(link.speed_bps)))
-        load[ends] = max(load.get(ends, 0.0), utilisation)
+        load[ends] = max(load.get(ends, 0.0), facts.utilisation)
         off[ends] = off.get(ends, True) and bool(asleep[place] >= 0.5)
     used = dict.fromkeys(name for line in lines.values() for name in (line.a, line.b))
     if not used or len(used) > _MOST_ROWS or len(lines) > 2 * _MOST_ROWS:
@@ -231,15 +235,24 @@ def _devices(answer: Answer, names: Names) -> TableBlock:
     return TableBlock(f"Mean power of devices{_first(rows)}", header, rows[:_MOST_ROWS], sortable=True)
 
 
+def _about_links() -> list[str]:
+    return ["Without a bridge the network falls apart: a bridge never sleeps."]
+
+
 def _link_table(answer: Answer, names: Names) -> TableBlock:
     rows = [
-        [name, rate_text(link.speed_bps), percent(utilisation), percent(asleep), *map(digits, saved)]
-        for name, (link, utilisation, asleep), saved in zip(
-            names.links, answer.by_link(), answer.bounds.by_link, strict=True
-        )
+        [
+            name,
+            rate_text(facts.link.speed_bps),
+            "yes" if facts.is_bridge else "no",
+            percent(facts.utilisation),
+            percent(facts.asleep),
+            *map(digits, facts.saved),
+        ]
+        for name, facts in zip(names.links, answer.by_link(), strict=True)
     ]
-    header = ["link", "speed", "mean utilisation", "asleep under Hypnos", "asleep it saves (W)", "unplugged (W)",
-              "by lower speeds (W)", "by low-power idle (W)"]  # fmt: skip
+    header = ["link", "speed", "bridge", "mean utilisation", "asleep under Hypnos", "asleep it saves (W)",
+              "unplugged (W)", "by lower speeds (W)", "by low-power idle (W)"]  # fmt: skip
     return TableBlock(
         f"Links, with the watts that each would save by itself{_first(rows)}", header, rows[:_MOST_ROWS], sortable=True
     )
