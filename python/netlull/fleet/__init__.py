@@ -1,6 +1,7 @@
 """Power, energy and possible savings of an operator's devices, from an inventory and loads (docs/how-to/energy.md)."""
 
 from netlull.fleet.answer import Answer, Prices, Scheme, answer
+from netlull.fleet.devices import Devices, DeviceType, read_devices
 from netlull.fleet.example import write_example
 from netlull.fleet.hypnos import Hypnos
 from netlull.fleet.inventory import Inventory, Link, Port, read_inventory
@@ -12,6 +13,8 @@ from netlull.fleet.savings import Bounds, bounds, saved_by_sleep
 __all__ = [
     "Answer",
     "Bounds",
+    "DeviceType",
+    "Devices",
     "Fleet",
     "FleetPower",
     "Hypnos",
@@ -26,6 +29,7 @@ __all__ = [
     "estop",
     "fleet_of",
     "link_loads",
+    "read_devices",
     "read_inventory",
     "read_loads",
     "read_plan",
