@@ -90,6 +90,16 @@ def test_a_triangle_by_hand(tmp_path: Path) -> None:
     assert [(scheme.watts, scheme.links) for scheme in safe.schemes[:2]] == [(0, 0), (0, 0)]
 
 
+def test_ends_that_differ_are_named(tmp_path: Path) -> None:
+    # a counts 2 Gb/s to b, and b half of it.
+    rows = [f"{NOON},a,e0,0,2e9", f"{NOON},b,e0,1e9,0"]
+    found = answered(tmp_path, PAIR, rows)
+    note = "1 direction of links whose two ends differ by more than 10.0 % in the mean; the worst, by 50.0 %: "
+    assert f"{note}a e0 - b e0." in found.notes(found.names())
+    assert f"{note}link 1: device 1 - device 2." in found.notes(found.names(anonymise=True))
+    assert found.by_link()[0].is_bridge
+
+
 def test_estop_and_ones_own_plan(tmp_path: Path) -> None:
     # Two intervals; ESTOP lets one link of the triangle sleep at 0.2 and none at 0.9: lambda_2 falls from 3 to 1.
     rows = [f"{NOON + step},{one},to-{other},0,0" for step in (0, 300) for one, other in ("ab", "bc", "ca")]

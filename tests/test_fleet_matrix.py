@@ -12,10 +12,11 @@ import pytest
 from scipy.optimize import linprog
 
 from netlull import InputError
+from netlull.fleet import example
 from netlull.fleet.connected import blocks_of, bridges_of
 from netlull.fleet.inventory import Inventory, Link, read_inventory
 from netlull.fleet.loads import Loads, link_loads, read_loads
-from netlull.fleet.matrix import Routes, graph_of, gravity
+from netlull.fleet.matrix import OwnTraffic, Routes, graph_of, gravity
 from netlull.fleet.needed import needed
 from netlull.fleet.routed import routed
 from netlull.topology import Demand, Line, Node, Topology, sleep_plan
@@ -174,6 +175,24 @@ def test_a_known_matrix_is_found_again(seed: int) -> None:
     assert np.nansum(np.abs(routes.loads(routes.fitted(prior, loads)) - loads)) < 1e-4 * np.nansum(loads)
     noisy = routes.loads(true) * random.normal(1, 0.01, loads.size)
     assert np.abs(routes.loads(routes.fitted(prior, noisy)) - noisy).sum() < 0.012 * noisy.sum()
+
+
+def test_the_matrix_of_the_example(tmp_path: Path) -> None:
+    # The errors that docs/how-to/energy.md states.
+    random = np.random.default_rng(example._SEED)
+    names, _ = example._network(random)
+    by_name = example._demand(random, len(names))
+    inventory = read_inventory(example.write_example(tmp_path)[0])
+    graph = graph_of(inventory.links)
+    order = [names.index(device) for device in graph.devices]
+    true = by_name[np.ix_(order, order)] * 1e9
+    routes = Routes(graph)
+    loads = routes.loads(true)
+    from_links = gravity(*OwnTraffic(inventory, Loads(0.0, 300.0, {}), graph).at(0, loads))
+    for prior, error in ((gravity(true.sum(axis=1), true.sum(axis=0)), 0.11), (from_links, 0.37)):
+        found = routes.fitted(prior, loads)
+        assert np.abs(routes.loads(found) - loads).sum() < 1e-4 * loads.sum()
+        assert np.abs(found - true).sum() / true.sum() == pytest.approx(error, abs=0.005)
 
 
 def least_awake(links: list[Link], loads: np.ndarray, demands: np.ndarray, watts: np.ndarray) -> tuple[float, int]:

@@ -8,6 +8,7 @@ from netlull.fleet.inventory import Inventory, Link, Port, read_inventory
 from netlull.fleet.loads import Loads, link_loads, read_loads
 from netlull.fleet.plans import estop, read_plan
 from netlull.fleet.power import Fleet, FleetPower, fleet_of
+from netlull.fleet.routed import Routed, routed
 from netlull.fleet.savings import Bounds, bounds, saved_by_sleep
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "Loads",
     "Port",
     "Prices",
+    "Routed",
     "Scheme",
     "answer",
     "bounds",
@@ -33,6 +35,7 @@ __all__ = [
     "read_inventory",
     "read_loads",
     "read_plan",
+    "routed",
     "saved_by_sleep",
     "write_example",
 ]

@@ -99,16 +99,22 @@ def _network(random: np.random.Generator) -> tuple[list[str], list[Ends]]:
     return names, links + links[:_CORE]
 
 
-def _loads(random: np.random.Generator, names: list[str], links: list[Ends]) -> NDArray[np.float64]:
-    """The loads in b/s, of shape (links, 2 directions, intervals): shortest paths by hops, shared within bundles."""
+def _demand(random: np.random.Generator, size: int) -> NDArray[np.float64]:
+    """The traffic matrix, without a unit."""
     sizes = random.lognormal(0, 0.8, _ACCESS)
-    first = len(names) - _ACCESS
-    demand = np.zeros((len(names), len(names)))
+    first = size - _ACCESS
+    demand = np.zeros((size, size))
     demand[first:, first:] = np.outer(sizes, sizes)
     # Half of the traffic comes from or goes to the core: other networks and caches.
     demand[first:, :_CORE] = sizes[:, None] * sizes.sum() / _CORE / 6
     demand[:_CORE, first:] = 2.5 * demand[first:, :_CORE].T
     np.fill_diagonal(demand, 0)
+    return demand
+
+
+def _loads(random: np.random.Generator, names: list[str], links: list[Ends]) -> NDArray[np.float64]:
+    """The loads in b/s, of shape (links, 2 directions, intervals): shortest paths by hops, shared within bundles."""
+    demand = _demand(random, len(names))
     beside: dict[int, dict[int, list[tuple[int, int]]]] = {place: {} for place in range(len(names))}
     for link, (one, other, _) in enumerate(links):
         beside[one].setdefault(other, []).append((link, 0))
