@@ -310,8 +310,7 @@ fn the_closed_form_has_its_published_values() {
 }
 
 /// The link of a cell after `packets` frames on average. The reverse link has the same controller and no traffic.
-fn poisson_link(phy: &str, cell: Cell, rate: f64, packets: f64, seed: u32) -> LinkSummary {
-    let controller = json!({ "kind": "lpi", "phy": phy, "hysteresis": "0 s", "coalesce_frames": cell.frames });
+fn poisson_link(controller: &Value, cell: Cell, rate: f64, packets: f64, seed: u32) -> LinkSummary {
     let duration = packets * cell.frame / cell.load;
     let (rate_of_flow, rate) = (format!("{} b/s", (rate * cell.load).round()), format!("{rate} b/s"));
     let base = json!({ "rate": rate, "buffer": "unlimited", "controller": controller });
@@ -338,7 +337,8 @@ fn sleep_and_waits_follow_the_closed_form() {
         for (load, frames) in [(0.05, 1), (0.05, 10), (0.3, 1), (0.3, 10), (0.6, 10)] {
             let cell = Cell { sleep, wake, frame: 12_000.0 / rate, load, frames };
             let (share, wait) = cell.closed_form();
-            let runs: Vec<_> = (1..=SEEDS).map(|seed| poisson_link(phy, cell, rate, 20_000.0, seed)).collect();
+            let controller = json!({ "kind": "lpi", "phy": phy, "hysteresis": "0 s", "coalesce_frames": frames });
+            let runs: Vec<_> = (1..=SEEDS).map(|seed| poisson_link(&controller, cell, rate, 20_000.0, seed)).collect();
             // Cells with fewer than 1,000 sleeps are not judged.
             if runs.iter().map(|run| run.low_power.unwrap().sleeps).sum::<u64>() < 1000 {
                 continue;
@@ -357,6 +357,87 @@ fn sleep_and_waits_follow_the_closed_form() {
         }
     }
     assert!(judged >= 18, "only {judged} cells slept 1,000 times");
+}
+
+#[test]
+fn a_threshold_follows_the_traffic() {
+    // A nanosecond a byte. The first frame waits for the target of 1 us: it leaves at 1000 + 1000 + 100.
+    // The cycle of 2100 ns had one frame: lambda = 1/2100, rho = 1/21, D = 1000 - 2.5 = 997.5 ns, y = lambda D = 0.475.
+    // V + T_w = 997.5 + 997.5 y / (1 + sqrt(1 + y^2)) = 1222.4 ns: the second frame leaves at 5000 + 1222 + 100.
+    let controller = lpi(&json!({ "sleep": "100 ns", "wake": "40 ns", "target_delay": "1 us" }));
+    let found = departures(&outcome(datagrams("8 Gb/s", &controller, &[(1000, 100), (5000, 100)])));
+    assert_eq!(found, [2100, 6322]);
+    // By frames, the second sleep waits for floor(1 + 2 (997.5 - 20) / 2100) = 1 frame. At 3000, 3001 and 3002 ns come
+    // three frames: the next cycle is of 1242 ns, of which 300 are busy. lambda = 1/414, rho = 300/1242, D = 984.1,
+    // and N = floor(1 + 2 (984.1 - 20) / 414) = 5.
+    let by_frames = with(&controller, &json!({ "adapts": "frames" }));
+    let mut arrivals = vec![(1958, 100), (3000, 100), (3001, 100), (3002, 100)];
+    arrivals.extend([6000, 6001, 6002, 6003, 9000].map(|at| (at, 100)));
+    let found = departures(&outcome(datagrams("8 Gb/s", &by_frames, &arrivals)));
+    assert_eq!(found[..4], [1958 + 140, 3140, 3240, 3340]);
+    assert_eq!(found[4..], [9140, 9240, 9340, 9440, 9540]);
+}
+
+#[test]
+fn adaptive_coalescing_keeps_the_mean_wait_at_its_target() {
+    for adapts in ["time", "frames"] {
+        for target in [10e-6, 20e-6, 50e-6] {
+            for load in [0.05, 0.1, 0.3, 0.5, 0.7, 0.9] {
+                let cell = Cell { sleep: 2.88e-6, wake: 4.48e-6, frame: 1.2e-6, load, frames: 1 };
+                let controller = lpi(&json!({ "target_delay": format!("{} ns", target * 1e9), "adapts": adapts }));
+                let runs: Vec<_> = (1..=8).map(|seed| poisson_link(&controller, cell, 10e9, 20_000.0, seed)).collect();
+                let wait = runs.iter().map(|run| run.mean_wait_s).sum::<f64>() / 8.0;
+                let lambda = load / 1.2e-6;
+                let d = target - load * 1.2e-6 / (2.0 * (1.0 - load));
+                let n = (1.0 + 2.0 * lambda * (d - 2.24e-6)).max(1.0).floor();
+                let (share, w) = Cell { frames: n as u32, ..cell }.closed_form();
+                let s = runs.iter().map(|run| run.low_power.unwrap().low_share).sum::<f64>() / 8.0;
+                println!(
+                    "{adapts} {target} {load}: {:.4}  fixed N={n} {:.4}; share {s:.4} {share:.4}",
+                    wait / target,
+                    w / target
+                );
+            }
+        }
+    }
+}
+
+/// A source of 1500 B each 24 us at 10 Gb/s, over a chain with these controllers, after 10 cycles of 240 us: its links in
+/// 100 cycles.
+fn after_source(controllers: &[Value]) -> Vec<LinkSummary> {
+    let mut network = chain(controllers.len(), "10 Gb/s", controllers);
+    network["warm_up"] = "2400 us".into();
+    network["duration"] = "26400 us".into();
+    network["power"] = json!([{ "model": "fs" }]);
+    let last = format!("n{}", controllers.len());
+    network["flow"] = json!([{ "kind": "cbr", "name": "s", "from": "n0", "to": last, "rate": "500 Mb/s",
+                               "packet": "1500 B" }]);
+    let run = outcome(network);
+    (0..controllers.len()).map(|hop| link(&run, &format!("n{hop}-n{}", hop + 1)).clone()).collect()
+}
+
+#[test]
+fn later_hops_sleep_longer_behind_a_source_that_coalesces() {
+    let micros = |link: &LinkSummary| (link.low_power.unwrap().asleep_s * 1e7).round() / 1e3;
+    let hop = lpi(&json!({ "hysteresis": "30 us" }));
+    // Without coalescing, a packet each 24 us never lets a hysteresis of 30 us end.
+    let plain = after_source(&[Value::Null, hop.clone(), hop.clone()]);
+    assert_eq!(plain[1..].iter().map(micros).collect::<Vec<_>>(), [0.0, 0.0]);
+    // The source holds for 220 us: bursts of 10 packets, one each 240 us, which take 12 us. A hop wakes for 4.48 us, sends,
+    // waits for 30 us, and goes to sleep in 2.88 us.
+    let holds = json!({ "kind": "lpi", "sleep": "0 s", "wake": "0 s", "hysteresis": "0 s", "power": 1,
+                        "coalesce_time": "220 us" });
+    let found = after_source(&[holds, hop.clone(), hop.clone()]);
+    let asleep = 240.0 - 4.48 - 12.0 - 30.0 - 2.88;
+    assert_eq!(found[1..].iter().map(micros).collect::<Vec<_>>(), [asleep, asleep]);
+    // Packet k of a burst comes 24 k later and leaves 1.2 k later: its wait is 220 - 22.8 k us.
+    close(found[0].mean_wait_s, (220.0 - 22.8 * 4.5) * 1e-6, 1e-12);
+    // This link only holds: it saves nothing.
+    close(found[0].energy.get("fs").unwrap().saving.unwrap(), 0.0, 0.0);
+    // A link that coalesces by itself sleeps as well.
+    let found = after_source(&[lpi(&json!({ "coalesce_time": "220 us" })), hop.clone(), hop]);
+    let first = 240.0 - 4.48 - 12.0 - 2.88;
+    assert_eq!(found.iter().map(micros).collect::<Vec<_>>(), [first, asleep, asleep]);
 }
 
 #[test]
@@ -475,6 +556,14 @@ fn bad_input_names_its_field() {
         (json!({ "hysteresis": "10 ms" }), "hysteresis: is 10 ms; expected less than the duration, 10 ms"),
         (json!({ "coalesce_frames": 0 }), "coalesce_frames"),
         (json!({ "coalesce_bytes": "0 B" }), "coalesce_bytes"),
+        (json!({ "target_delay": "2239 ns" }), "target_delay: is 2.239 us; expected at least half of wake (4.48 us)"),
+        (json!({ "adapts": "time" }), "target_delay: missing; expected a time: adapts is given"),
+        (json!({ "target_delay": "9 us", "coalesce_time": "9 us" }), "coalesce_time: is 9 us; expected no value"),
+        (
+            json!({ "target_delay": "9 us", "adapts": "frames", "coalesce_frames": 2 }),
+            "coalesce_frames: is 2; expected no value",
+        ),
+        (json!({ "target_delay": "9 us", "adapts": "bytes" }), "adapts"),
         (json!({ "power": 1.5 }), "power"),
         (json!({ "quiet": "20 ms" }), "refresh"),
         (json!({ "fast_wake": "340 ns" }), "fast_sleep"),

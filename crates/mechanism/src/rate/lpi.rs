@@ -14,14 +14,16 @@ mod config;
 mod phy;
 #[cfg(test)]
 mod tests;
+mod tuner;
 
 use crate::link::{self, LinkAction, LinkEvent, LowPowerTimes};
 use crate::view::Admission;
 use crate::{ConfigError, Machine};
 use config::{Coalescing, Mode, Timing};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
+use tuner::Tuner;
 
-pub use config::LpiConfig;
+pub use config::{LpiConfig, LpiThreshold};
 pub use phy::{LpiDevice, Phy};
 
 /// The state of the link.
@@ -48,6 +50,7 @@ struct Held {
 pub struct Lpi {
     timing: Timing,
     rate: BitRate,
+    tuner: Option<Tuner>,
     state: State,
     held: Held,
     /// The time at which fast wake becomes deep sleep, if no frame is held.
@@ -66,6 +69,7 @@ impl Lpi {
         Self {
             timing,
             rate,
+            tuner: timing.target.map(|target| Tuner::new(target, rate, start)),
             state: State::Low { mode: Mode::Deep, from: start, until: start },
             held: Held::default(),
             deepens_at: None,
@@ -119,6 +123,9 @@ impl Lpi {
         if self.is_ready && self.other_is_ready && matches!(self.state, State::Awake { .. }) {
             self.past.sleeps += 1;
             self.held = Held::default();
+            if let Some(tuner) = &mut self.tuner {
+                tuner.end_cycle(now);
+            }
             let mode = self.timing.first_mode();
             self.enter(now, mode, self.timing.entry(mode));
             self.deepens_at = self.timing.deepens_after().filter(|_| mode == Mode::Fast).map(|after| {
@@ -135,9 +142,15 @@ impl Lpi {
 
     /// In low power: holds an arrival, and wakes if it is time.
     fn hold(&mut self, now: Instant, event: &LinkEvent, waiting: Bytes) {
+        let State::Low { mode, until, .. } = self.state else { return };
         if let LinkEvent::Arrival { admission, .. } = event {
             if admission.is_accepted() {
                 self.held.frames += 1;
+                if self.held.frames == 1
+                    && let Some(tuner) = &self.tuner
+                {
+                    self.timing.coalescing = tuner.tuned(self.timing.coalescing, self.timing.wake(mode));
+                }
                 self.deepens_at = None;
                 let at = self.timing.coalescing.wakes_at(now, self.held.frames, waiting);
                 self.held.wakes_at = earlier(self.held.wakes_at, at);
@@ -146,7 +159,6 @@ impl Lpi {
                 self.held.wakes_at = earlier(self.held.wakes_at, Some(now));
             }
         }
-        let State::Low { until, .. } = self.state else { return };
         if self.held.wakes_at.is_some_and(|at| now >= at.max(until)) {
             self.wake(now);
         } else if self.deepens_at.is_some_and(|at| now >= at) {
@@ -188,6 +200,11 @@ impl Machine for Lpi {
 
     fn handle(&mut self, now: Instant, event: LinkEvent) {
         let Some(queue) = event.queue() else { return };
+        if let (Some(tuner), LinkEvent::Arrival { size, admission, .. }) = (&mut self.tuner, &event)
+            && admission.is_accepted()
+        {
+            tuner.count(*size);
+        }
         if let State::Waking { until, .. } = self.state
             && now >= until
         {
