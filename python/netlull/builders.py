@@ -752,7 +752,7 @@ class Lpi:
     Default: none.
     """
     adapts: Literal["time", "frames"] | None = None
-    """The threshold that `target_delay` sets. It needs no value. Default: time."""
+    """The threshold that `target_delay` sets; leave its field out. Default: time."""
     power: float | None = None
     """The power asleep as a share of the active power.
 

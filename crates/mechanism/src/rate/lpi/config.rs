@@ -49,7 +49,7 @@ pub struct LpiConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-maximum" = "180 s", "x-default" = "none", "x-source" = "DualModeEeeSimulator"))]
     pub target_delay: Option<Duration>,
-    /// The threshold that `target_delay` sets. It needs no value.
+    /// The threshold that `target_delay` sets; leave its field out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "time", "x-source" = "DualModeEeeSimulator"))]
     pub adapts: Option<LpiThreshold>,
