@@ -211,10 +211,16 @@ pub trait Controller: Machine<Event = LinkEvent, Action = LinkAction> + Debug + 
     }
 
     /// Returns true if the controller may stop its link: it then asks for rate 0, and the link holds packets until it asks
-    /// for another rate. It gets no event that [keeps the link busy](LinkEvent::keeps_busy).
+    /// for another rate.
     #[inline]
     fn stops(&self) -> bool {
         false
+    }
+
+    /// Returns true if the controller gets events that [keep the link busy](LinkEvent::keeps_busy).
+    #[inline]
+    fn hears_busy(&self) -> bool {
+        true
     }
 
     /// Returns true if the link may stop as far as this direction is concerned.

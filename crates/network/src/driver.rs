@@ -66,6 +66,7 @@ pub struct Driver<M> {
     duties: Duties,
     /// The estimates for the summary, for a controller that reads segments.
     account: Option<Box<Account>>,
+    hears_busy: bool,
     has_failed: bool,
 }
 
@@ -106,8 +107,9 @@ impl<M: link::Controller> Driver<M> {
     #[must_use]
     pub fn new(machine: M, context: link::Context, in_service: InService) -> Self {
         let account = machine.reads_segments().then(Box::default);
+        let hears_busy = machine.hears_busy();
         let duties = Duties { context, in_service, at_once: AtOnce::default(), may_stop: machine.stops() };
-        Self { machine, duties, account, has_failed: false }
+        Self { machine, duties, account, hears_busy, has_failed: false }
     }
 
     /// The controller.
@@ -136,16 +138,16 @@ impl<M: link::Controller> Driver<M> {
         line.set_timer(self.machine.next_timeout().unwrap_or(Instant::NEVER));
     }
 
-    /// Delivers an event, performs the actions and sets the timer. A controller that may stop its link does not get the
-    /// events that keep it busy. Returns the last window that the controller requests;
-    /// only an acknowledgement may lead to a window.
+    /// Delivers an event, performs the actions and sets the timer. Events that keep the link busy reach a controller
+    /// only if it [hears them](link::Controller::hears_busy). Returns the last window that the controller requests; only an
+    /// acknowledgement may lead to a window.
     ///
     /// # Errors
     /// If the controller has failed, its link cannot perform an action, or actions and timeouts never end.
     // Always inlined: a function per event need not check the kind of event.
     #[inline(always)]
     pub fn tell(&mut self, now: Instant, event: LinkEvent, line: &mut impl Line) -> Result<Option<Bytes>, ConfigError> {
-        if self.has_failed || self.duties.may_stop && event.keeps_busy() {
+        if self.has_failed || !self.hears_busy && event.keeps_busy() {
             return Ok(None);
         }
         self.try_to_tell(now, event, line).map_err(|error| {
@@ -265,7 +267,7 @@ mod tests {
         now: Instant,
         due: VecDeque<LinkAction>,
         fault: Option<ConfigError>,
-        stops: bool,
+        is_deaf: bool,
     }
 
     impl Machine for Scripted {
@@ -296,8 +298,8 @@ mod tests {
             0
         }
 
-        fn stops(&self) -> bool {
-            self.stops
+        fn hears_busy(&self) -> bool {
+            !self.is_deaf
         }
 
         fn fault(&self) -> Option<&ConfigError> {
@@ -373,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn a_controller_that_may_stop_hears_of_the_ends_of_busy_periods() {
+    fn a_controller_may_hear_only_of_the_ends_of_busy_periods() {
         let queue =
             |waiting, in_service| QueueView { waiting: Bytes::new(waiting), in_service: Bytes::new(in_service) };
         let arrival =
@@ -390,11 +392,11 @@ mod tests {
             (LinkEvent::Timeout { queue: queue(9, 9) }, false),
         ];
         for (event, keeps_busy) in events {
-            for stops in [false, true] {
+            for is_deaf in [false, true] {
                 let (mut driver, mut line) =
-                    (driver(Scripted { answer: vec![set(5)], stops, ..Scripted::default() }), Recorded::default());
+                    (driver(Scripted { answer: vec![set(5)], is_deaf, ..Scripted::default() }), Recorded::default());
                 assert_eq!(driver.tell(Instant::ZERO, event, &mut line), Ok(None));
-                assert_eq!(line.rates.is_empty(), stops && keeps_busy, "{event:?}");
+                assert_eq!(line.rates.is_empty(), is_deaf && keeps_busy, "{event:?}");
             }
         }
     }

@@ -250,6 +250,11 @@ impl link::Controller for Lpi {
         true
     }
 
+    // A tuner counts all arrivals.
+    fn hears_busy(&self) -> bool {
+        self.tuner.is_some()
+    }
+
     fn is_ready_to_stop(&self) -> bool {
         self.is_ready
     }
