@@ -257,7 +257,7 @@ pub trait Parameters: Clone + Debug + PartialEq + Serialize + DeserializeOwned +
     const CHANGES_RATE: bool = true;
     /// True if the controller reads segments and acknowledgements.
     const READS_SEGMENTS: bool = false;
-    /// True if the controller stops its link and lets it hold packets, as only the simulator can.
+    /// True if the controller stops its link and lets it hold packets, as a router on real packets cannot.
     const STOPS: bool = false;
     /// True if arrivals show their segments. A controller that reads no acknowledgements may ask for them alone.
     const SEES_SEGMENTS: bool = Self::READS_SEGMENTS;

@@ -2,7 +2,6 @@
 //! recursion, and bad input.
 
 use crate::common::{close, flow, link, outcome, scenario, table};
-use netlull_sim::emulation::plan;
 use netlull_sim::probe::Column;
 use netlull_sim::run::{LinkSummary, RunOutcome, Unwatched, run};
 use proptest::prelude::*;
@@ -622,11 +621,4 @@ fn devices_have_their_own_timers_and_no_other_is_assumed() {
     assert_eq!(first(json!({ "device": "raspberry-pi-3b+" })).1, 708_000.0 - 16_600.0);
     // Held for 48 us, then T_w = 17 us. The time asleep covers the rest.
     assert_eq!(first(json!({ "device": "niveo-ngsme48t4h", "hysteresis": "1 us" })).0, 100 + 48_000 + 17_000 + 8000);
-}
-
-#[test]
-fn an_emulation_refuses_low_power_idle() {
-    let scenario = scenario(&datagrams("10 Gb/s", &lpi(&json!({})), &[(100, 1000)])).unwrap();
-    let error = plan(&scenario).unwrap_err().to_string();
-    assert!(error.contains("link.a-b.controller.kind") && error.contains("only the simulator has"), "{error}");
 }

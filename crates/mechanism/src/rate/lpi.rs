@@ -8,9 +8,11 @@
 //!     └─────────────────────────────────┴──────────────────────────────────────────────┘
 //! ```
 //!
+//! A link may have given times of sleep ([`Naps`]) in place of the hysteresis: `[[sleep]]` of links that hold packets.
 //! `Low` begins with the transition of T_s. A frame that arrives then waits for the rest of T_s and for T_w.
 
 mod config;
+mod naps;
 mod phy;
 #[cfg(test)]
 mod tests;
@@ -24,6 +26,7 @@ use netlull_units::{BitRate, Bytes, Duration, Instant};
 use tuner::Tuner;
 
 pub use config::{LpiConfig, LpiThreshold};
+pub use naps::Naps;
 pub use phy::{LpiDevice, Phy};
 
 /// The state of the link.
@@ -59,6 +62,8 @@ pub struct Lpi {
     is_ready: bool,
     /// The same of the other direction; always true if the directions are not coupled.
     other_is_ready: bool,
+    /// The times of sleep, in place of the hysteresis.
+    naps: Option<Box<Naps>>,
     /// The times of the states before the present one.
     past: LowPowerTimes,
     action: Option<LinkAction>,
@@ -75,9 +80,18 @@ impl Lpi {
             deepens_at: None,
             is_ready: true,
             other_is_ready: true,
+            naps: None,
             past: LowPowerTimes::default(),
             action: None,
         }
+    }
+
+    /// Sleeps at these times only. To be called before the first event.
+    pub(crate) fn follow(&mut self, mut naps: Naps, is_coupled: bool) {
+        let State::Low { from, .. } = self.state else { return };
+        self.state = State::Awake { from, sleeps_at: Some(naps.next(from)) };
+        (self.is_ready, self.other_is_ready) = (false, !is_coupled);
+        self.naps = Some(Box::new(naps));
     }
 
     /// Adds the part of the present state up to `now`.
@@ -114,15 +128,20 @@ impl Lpi {
             return;
         }
         // With a hysteresis of zero the timeout follows at once, after all arrivals of this instant.
-        let at = *sleeps_at.get_or_insert(now + self.timing.hysteresis);
+        let at = *sleeps_at.get_or_insert_with(|| match &mut self.naps {
+            None => now + self.timing.hysteresis,
+            Some(naps) => naps.next(now),
+        });
         self.is_ready |= is_timeout && now >= at;
         self.sleep_if_both_are_ready(now);
     }
 
     fn sleep_if_both_are_ready(&mut self, now: Instant) {
         if self.is_ready && self.other_is_ready && matches!(self.state, State::Awake { .. }) {
+            // A link with naps is ready in one of them only.
+            let ends = self.naps.as_mut().and_then(|naps| naps.take(now)).filter(|&to| to < Instant::NEVER);
             self.past.sleeps += 1;
-            self.held = Held::default();
+            self.held = Held { frames: 0, wakes_at: ends };
             if let Some(tuner) = &mut self.tuner {
                 tuner.end_cycle(now);
             }
@@ -144,7 +163,7 @@ impl Lpi {
     fn hold(&mut self, now: Instant, event: &LinkEvent, waiting: Bytes) {
         let State::Low { mode, until, .. } = self.state else { return };
         if let LinkEvent::Arrival { admission, .. } = event {
-            if admission.is_accepted() {
+            let at = if admission.is_accepted() {
                 self.held.frames += 1;
                 if self.held.frames == 1
                     && let Some(tuner) = &self.tuner
@@ -152,11 +171,13 @@ impl Lpi {
                     self.timing.coalescing = tuner.tuned(self.timing.coalescing, self.timing.wake(mode));
                 }
                 self.deepens_at = None;
-                let at = self.timing.coalescing.wakes_at(now, self.held.frames, waiting);
-                self.held.wakes_at = earlier(self.held.wakes_at, at);
-            } else if *admission == Admission::Dropped {
+                self.timing.coalescing.wakes_at(now, self.held.frames, waiting)
+            } else {
                 // Nothing more fits into the buffer.
-                self.held.wakes_at = earlier(self.held.wakes_at, Some(now));
+                (*admission == Admission::Dropped).then_some(now)
+            };
+            if self.naps.as_ref().is_none_or(|naps| naps.wake_on_arrival) {
+                self.held.wakes_at = earlier(self.held.wakes_at, at);
             }
         }
         if self.held.wakes_at.is_some_and(|at| now >= at.max(until)) {

@@ -65,7 +65,9 @@ impl Controlled {
     fn new(link: LinkId, spec: &LinkSpec, control: &ControlSpec) -> Result<Self, RunError> {
         let mechanism = &control.mechanism;
         let name = MachineName::new(format!("link.{}.controller", spec.name), mechanism.name());
-        let machine = mechanism.build(control.link, Instant::ZERO).map_err(|error| name.error(Instant::ZERO, error))?;
+        let machine = mechanism
+            .build_with(control.link, Instant::ZERO, control.naps.as_ref())
+            .map_err(|error| name.error(Instant::ZERO, error))?;
         let told_ready = machine.is_ready_to_stop();
         Ok(Self {
             link,

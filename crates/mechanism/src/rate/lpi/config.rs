@@ -190,6 +190,21 @@ impl Timing {
 }
 
 impl LpiConfig {
+    /// The parameters of a link with given times of sleep, which holds packets meanwhile and takes the power of a sleeping
+    /// link.
+    #[must_use]
+    pub fn napping(wake: Duration, coupled: bool) -> Self {
+        let zero = Some(Duration::ZERO);
+        Self {
+            sleep: zero,
+            wake: Some(wake),
+            hysteresis: zero,
+            power: Some(0.0),
+            coupled: Some(coupled),
+            ..Self::default()
+        }
+    }
+
     /// The power asleep and in fast wake, as shares of the active power.
     #[must_use]
     pub fn shares(&self) -> (f64, f64) {
