@@ -33,6 +33,7 @@ PRACTRA = {
     "delay_bound": "50 ms",
 }
 LULL = {"kind": "lull", "rates": PRACTRA["rates"], "transition": "2 ms"}
+LPI = {"kind": "lpi", "phy": "100base-tx", "hysteresis": "0 s"}
 AWM = {"kind": "awm", "target": "20 packets", "beta": "1 Mb/s"}
 G_ROUTER = {
     **AWM,
@@ -81,6 +82,7 @@ def cases(network: str) -> Sequence[Case]:
         Case("no control"),
         Case("practRA", controller=PRACTRA),
         Case("Lull", controller=LULL),
+        Case("low-power idle", controller=LPI),
         Case("AWM, N given", controller=AWM | given),
         Case("AWM, N counted", controller=AWM),
         Case("stations, always awake", station=RADIO),

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import netlull
@@ -250,6 +251,36 @@ def test_the_sleep_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pr
     for row in (" ".join(line.split()) for line in shown.splitlines() if "─" not in line):
         assert row in " ".join(output.split())
     assert {path.name for path in tmp_path.glob("*.svg")} == {"map.svg", "plan.svg", "loads.svg"}
+
+
+def test_the_page_on_eee_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed: Callable[..., str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "140")
+    link, timers = _blocks("eee.md", "toml")
+    Path("my-link.toml").write_text(link, encoding="utf-8")
+    Path("timers.toml").write_text(timers, encoding="utf-8")
+    (console,) = _blocks("eee.md", "console")
+    prompt, command, *arguments = shlex.split(console)
+    assert (prompt, command) == ("$", "netlull")
+    output = " ".join(printed(*arguments).split())
+    _, shown = _blocks("eee.md", "text")
+    for row in (" ".join(line.split()) for line in shown.splitlines() if "─" not in line):
+        assert row in output
+    # The numbers of the short answer: energy saved, and milliseconds that the timer adds to the median.
+    text = (HOW_TO / "eee.md").read_text(encoding="utf-8")
+    frame = pd.read_parquet("timers/results.parquet")
+    means = frame.groupby(["load", "timer"])[["saved", "p50_s"]].mean()
+    off = means.loc[(20.0, "EEE off")]
+    for timer, saves, adds in (("250 us", "saves 75 %", "adds 0.05 ms"), ("5 us", "saves 78 %", "adds 0.26 ms")):
+        found = means.loc[(20.0, timer)]
+        assert f"saves {100 * found['saved']:.0f} %" == saves
+        assert f"adds {1e3 * (found['p50_s'] - off['p50_s']):.2f} ms" == adds
+        assert saves in text
+        assert adds in text
+    busy = [100 * means.loc[(200.0, timer), "saved"] for timer in ("250 us", "5 us")]
+    assert f"the two timers save {busy[0]:.0f} and {busy[1]:.0f} %" in text
+    assert not means.loc[(20.0, "250 ms"), "saved"]
+    assert means.loc[(20.0, "250 ms"), "p50_s"] == off["p50_s"]
 
 
 def test_the_page_of_pictures_runs(

@@ -34,6 +34,15 @@ def test_coalescing_trades_waits_for_sleep() -> None:
     assert ten["mean_wait_s"] > 10 * one["mean_wait_s"]
 
 
+def test_a_target_keeps_the_mean_wait_at_every_load() -> None:
+    scenario = sleeper(target_delay="20 us")
+    for rate in ("500 Mb/s", "5 Gb/s"):
+        found = scenario.with_values({"flow.data.rate": rate, "duration": "100 ms"}).run(seed=1).link("a-b")
+        assert found["mean_wait_s"] == pytest.approx(20e-6, rel=0.05)
+    with pytest.raises(ScenarioError, match=r"link\.a-b\.controller\.coalesce_time: .* target_delay sets it"):
+        sleeper(target_delay="20 us", coalesce_time="5 us").run(seed=1)
+
+
 def test_a_missing_hysteresis_is_named() -> None:
     with pytest.raises(ScenarioError, match=r"link\.a-b\.controller\.hysteresis"):
         sleeper(hysteresis=None).run(seed=1)

@@ -12,13 +12,16 @@ import numpy as np
 import pytest
 
 from conftest import ROOT
-from netlull import InputError
+from netlull import InputError, OutputError
 from netlull.fleet.answer import Answer, Prices, answer
+from netlull.fleet.devices import read_devices
+from netlull.fleet.example import write_example
 from netlull.fleet.inventory import read_inventory
 from netlull.fleet.loads import read_loads
 from netlull.fleet.plans import estop, read_plan
 from netlull.fleet.power import fleet_of
 from netlull.fleet.savings import saved_by_sleep
+from netlull.report.energy import energy_report
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,7 +41,7 @@ def answered(folder: Path, inventory: str, rows: list[str], devices: str | None 
     if devices is not None:
         (folder / "devices.toml").write_text(devices, encoding="utf-8")
     there = read_inventory(folder / "inventory.csv")
-    fleet = fleet_of(there, None if devices is None else folder / "devices.toml")
+    fleet = fleet_of(there, None if devices is None else read_devices(folder / "devices.toml"))
     return answer(fleet, read_loads([folder / "loads.csv"], there), **options)
 
 
@@ -85,6 +88,16 @@ def test_a_triangle_by_hand(tmp_path: Path) -> None:
     assert found.by_class() == [("100 Gb/s", 3, 1, 1.0)]
     safe = answered(tmp_path, TRIANGLE, rows, survives=True)
     assert [(scheme.watts, scheme.links) for scheme in safe.schemes[:2]] == [(0, 0), (0, 0)]
+
+
+def test_ends_that_differ_are_named(tmp_path: Path) -> None:
+    # a counts 2 Gb/s to b, and b half of it.
+    rows = [f"{NOON},a,e0,0,2e9", f"{NOON},b,e0,1e9,0"]
+    found = answered(tmp_path, PAIR, rows)
+    note = "1 direction of links whose two ends differ by more than 10.0 % in the mean; the worst, by 50.0 %: "
+    assert f"{note}a e0 - b e0." in found.notes(found.names())
+    assert f"{note}link 1: device 1 - device 2." in found.notes(found.names(anonymise=True))
+    assert found.by_link()[0].is_bridge
 
 
 def test_estop_and_ones_own_plan(tmp_path: Path) -> None:
@@ -245,13 +258,54 @@ def test_the_example_has_a_report(tmp_path: Path, printed: Callable[..., str], r
     assert "holds other files (mine.txt)" in refused("energy", *files, "--out", str(out))
 
 
+def test_an_example_is_there_as_a_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "file"
+    file.write_text("mine", encoding="utf-8")
+    with pytest.raises(OutputError, match=r"file/inventory\.csv: cannot be written"):
+        write_example(file)
+    linked = tmp_path / "linked"
+    linked.mkdir()
+    (linked / "loads.csv").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(InputError, match=r"loads\.csv: exists already"):
+        write_example(linked)
+    monkeypatch.setattr("netlull.fleet.example._counted", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        write_example(tmp_path / "new")
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "linked", "loads.csv"]
+    assert file.read_text(encoding="utf-8") == "mine"
+
+
+def test_a_report_is_there_as_a_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = answered(tmp_path, PAIR, [f"{NOON},a,e0,0,0"])
+    out = tmp_path / "out"
+    energy_report(found, out)
+    earlier = {path.name: path.read_bytes() for path in out.iterdir()}
+    monkeypatch.setattr("netlull.report.energy._links", lambda *_: 1 / 0)
+    for folder in (out, tmp_path / "new" / "out"):
+        with pytest.raises(ZeroDivisionError):
+            energy_report(found, folder)
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == earlier
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["inventory.csv", "loads.csv", "out"]
+    # Never over the user's files, nor over a file of a result that another command has written.
+    for folder, message in ((tmp_path, "holds other files"), (tmp_path / "loads.csv", "is a file; expected a folder")):
+        with pytest.raises(OutputError, match=message):
+            energy_report(found, folder)
+    (out / "manifest.json").write_text('{"kind": "run"}', encoding="utf-8")
+    with pytest.raises(OutputError, match='is of no "energy"'):
+        energy_report(found, out)
+
+
 def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed: Callable[..., str]) -> None:
     page = (ROOT / "docs/how-to/energy.md").read_text(encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     commands = [line.split()[2:] for line in page.splitlines() if line.startswith("$ netlull ")]
     told = [printed(*command) for command in commands]
-    assert len(told) == 3
+    assert len(told) == 4
     (answer_of_the_page,) = re.findall(r"The example's answer:\n\n```text\n(.*?)```", page, flags=re.DOTALL)
     lines = {" ".join(line.split()) for line in told[1].splitlines()}
     assert {" ".join(line.split()) for line in answer_of_the_page.splitlines()} <= lines | {""}
-    assert "EUR a year" in told[2]
+    (plans,) = re.findall(r"```text\n(plan .*?)```", page, flags=re.DOTALL)
+    shown = " ".join(told[2].split())
+    for line in plans.splitlines():
+        assert " ".join(line.split()) in shown
+    assert "EUR a year" in told[3]

@@ -104,6 +104,37 @@ def test_the_two_ends_are_averaged_and_a_missing_one_is_filled(inventory: Invent
     np.testing.assert_array_equal(link, [[205, 220, 242, 0], [105, np.nan, 122, 0]])
 
 
+def test_ends_that_differ_are_counted(inventory: Inventory, tmp_path: Path) -> None:
+    # a sends 1 Gb/s, and b counts 0.8: a fifth less. The other direction differs by 9 %, within the tolerance of 10 %.
+    rows = [f"{NOON},a,e0,1e9,1e9", f"{NOON},b,e0,0.8e9,0.91e9"]
+    loads = loads_of(inventory, tmp_path, HEAD + "\n".join(rows))
+    assert loads.unequal == ((0, pytest.approx(0.2)),)
+    # Differences at up to 0.1 % of 10 Gb/s, and intervals that one end does not know, do not count.
+    rows = [f"{NOON},a,e0,1e9,9e6", f"{NOON},b,e0,0,1e9", f"{NOON + 300},a,e0,9e9,9e9"]
+    assert loads_of(inventory, tmp_path, HEAD + "\n".join(rows)).unequal == ()
+
+
+def test_links_have_weights_at_one_end_or_both(tmp_path: Path) -> None:
+    path = tmp_path / "inventory.csv"
+    head = "device,model,interface,speed,peer_device,peer_interface,weight\n"
+    ends = "a,8201-32fh,e0,10 Gb/s,b,e0,{}\nb,8201-32fh,e0,10 Gb/s,,,{}\n"
+    others = "a,,e1,10 Gb/s,b,e1,{}\nb,,e1,10 Gb/s,,,\n"
+    for weights, expected in ((("7", "", "3"), [7, 3]), (("7", "7", "3"), [7, 3]), (("", "", ""), [None, None])):
+        path.write_text(head + (ends + others).format(*weights), encoding="utf-8")
+        assert [link.weight for link in read_inventory(path).links] == expected
+    for weights, message in (
+        (("7", "8", "3"), "line 2: weight: the ends of the link have 7 and 8; expected the same weight"),
+        (("7", "", ""), "line 4: weight: is empty, and other links have one; expected a weight of every link, or of"),
+        (("0", "", "1"), 'line 2: weight: is "0"; expected a whole number from 1 to 4294967295'),
+        (("1.5", "", "1"), 'line 2: weight: is "1.5"; expected a whole number'),
+        (("9" * 20, "", "1"), "expected a whole number"),
+    ):
+        path.write_text(head + (ends + others).format(*weights), encoding="utf-8")
+        with pytest.raises(InputError) as caught:
+            read_inventory(path)
+        assert message in str(caught.value)
+
+
 @pytest.mark.parametrize(
     ("header", "options", "scale"),
     [("in_bps,out_bps", {}, 1), ("in_bytes_per_s,out_bytes_per_s", {}, 8), ("in,out", {"unit": "B/s"}, 8)],
@@ -180,6 +211,17 @@ def test_the_hour_that_comes_twice_has_two_loads_and_a_skipped_one_none(inventor
     spring = rows("2026-03-29 01:00", "2026-03-29 03:00", "2026-03-29 04:00", "2026-03-29 05:00")
     loads = loads_of(inventory, tmp_path, spring, zone="Europe/Oslo")
     np.testing.assert_array_equal(loads.rates["a", "e0"][0], [0, 1, 2, 3])
+    # Loads that begin in that hour are clear if each of its times comes twice, and else are refused.
+    whole = rows(*[f"2026-10-25 02:{minute:02}" for minute in range(0, 60, 15)] * 2, "2026-10-25 03:00")
+    loads = loads_of(inventory, tmp_path, whole, zone="Europe/Oslo")
+    np.testing.assert_array_equal(loads.rates["a", "e0"][0], range(9))
+    with pytest.raises(
+        InputError, match=r"line 2: time: the loads of an interface begin at .2026-10-25 02:30."
+    ) as caught:
+        loads_of(
+            inventory, tmp_path, rows("2026-10-25 02:30", "2026-10-25 02:45", "2026-10-25 03:00"), zone="Europe/Oslo"
+        )
+    assert "expected the offset of each time" in str(caught.value)
     with pytest.raises(InputError, match=r"line 2: time: .2026-03-29 02:30. does not exist in Europe/Oslo"):
         loads_of(inventory, tmp_path, rows("2026-03-29 02:30"), zone="Europe/Oslo")
     with pytest.raises(InputError, match=r"line 2: time: .2026-10-25 01:00. has no time zone"):
@@ -212,7 +254,7 @@ def test_the_hour_that_comes_twice_has_two_loads_and_a_skipped_one_none(inventor
         (HEAD + "noon,a,e0,1,1", ', line 2: time: "noon" is no time; expected ISO 8601'),
         (
             HEAD + "1700000000,a,e0,1,1\n1700000000,a,e0,1,1",
-            ", line 3: time: 1700000000 is there twice for a e0",
+            ", line 3: time: 1700000000 comes twice for a e0",
         ),
         (HEAD + "1700000000,,e0,1,1", ", line 2: device: is empty; expected a name"),
         (HEAD + "1700000000,z,e0,1,1", ": no load of an interface of "),

@@ -365,7 +365,7 @@ def test_the_columns_of_the_measured_reading_have_the_derived_path(
     column: int, tick: str | None, tmp_path: Path
 ) -> None:
     paper = load(FOLDER)
-    assert len(paper.equals) == 2
+    assert len(paper.equals) == 3
     changed = plan(paper, paper.quick, changes=[paper.equals[column]])
     point = next(point for point in Sweep.from_file(changed.write(tmp_path)).points() if point.experiment == "tcp-pc")
     document = point.scenario.to_dict()
@@ -543,7 +543,7 @@ def test_a_tiny_reproduction_runs_from_end_to_end(tmp_path: Path) -> None:
     names = {path.name for path in outcome.figures}
     assert names >= {f"fig{number}.svg" for number in range(2, 8)}
     assert "fig5-distribution.svg" in names
-    assert [[claim.id for claim in equal.claims] for equal in outcome.equals] == [CLAIMS, CLAIMS]
+    assert [[claim.id for claim in equal.claims] for equal in outcome.equals] == [CLAIMS] * 3
 
 
 @pytest.mark.filterwarnings("ignore:link.N1-N2.controller.delay_bound. needs a queue")  # the paper's subject

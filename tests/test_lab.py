@@ -235,7 +235,7 @@ def test_a_page_for_a_class_has_no_answers(tmp_path: Path, printed: Callable[...
         printed("lab", *options, "--out", page)
         found = re.findall(r'<script type="application/json" id="answers">(.*?)</script>', page.read_text("utf-8"))
         answers[bool(options)] = json.loads(found[0])
-    assert len(answers[False]) == 4
+    assert len(answers[False]) == 5
     assert answers[True] == {}
     sentences = [re.findall(r"<p>([^<&]{40,})", text)[0] for text in answers[False].values()]
     assert [sentence for sentence in sentences if sentence in page.read_text("utf-8")] == []
@@ -275,5 +275,5 @@ def test_pages_link_to_scenes_that_exist() -> None:
     scenes = {name for path in sources for name in re.findall(r'^  id: "([a-z-]+)",$', path.read_text(), re.MULTILINE)}
     texts = [path.read_text("utf-8") for path in (ROOT / "docs").rglob("*.md")]
     linked = {name for text in texts for name in re.findall(r"#scene=([a-z-]+)", text)}
-    assert len(scenes) == 6
+    assert len(scenes) == 7
     assert linked == scenes

@@ -84,7 +84,7 @@ def presets() -> Presets:
 
 @pytest.mark.filterwarnings("ignore::netlull.NetlullWarning")  # some presets show settings that harm
 def test_every_preset_runs(presets: Presets) -> None:
-    assert list(presets) == ["one-flow", "duel", "web-load", "doze", "backbone", "fluid"]
+    assert list(presets) == ["one-flow", "duel", "web-load", "eee", "doze", "backbone", "fluid"]
     for scene, by_name in presets.items():
         for preset, scenarios in by_name.items():
             for document in scenarios.values():

@@ -92,6 +92,46 @@ def test_a_damaged_file_names_the_field(folder: Path, file: str, old: str, new: 
         load(folder)
 
 
+@pytest.mark.parametrize(
+    ("name", "old", "new", "message"),
+    [
+        (
+            "33",
+            '"link.N1-N2.buffer" = "33 packets"',
+            '"link.N1-N2.bufer" = "33 packets"',
+            "readings.toml: alternative 33: link.N1-N2.bufer: is unknown; did you mean buffer?",
+        ),
+        (
+            "33",
+            '"link.N1-N2.buffer" = "33 packets"',
+            '"link.N9-N2.buffer" = "33 packets"',
+            'readings.toml: alternative 33: link.N9-N2.buffer: "N9-N2" is not an entry of link',
+        ),
+        (
+            "joint",
+            'loss = "drop_n1"',
+            'loss = "drop_n9"',
+            "readings.toml: alternative joint: use: 'drop_n9' is not a metric of sweep.toml",
+        ),
+        (
+            "joint",
+            'loss = "drop_n1"',
+            'losses = "drop_n1"',
+            "readings.toml: alternative joint: use: 'losses' is not a metric of sweep.toml; did you mean loss?",
+        ),
+    ],
+)
+def test_an_alternative_with_a_wrong_name_is_refused(folder: Path, name: str, old: str, new: str, message: str) -> None:
+    path = folder / "readings.toml"
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    paper = load(folder)
+    alternatives = [each for reading in paper.readings for each in reading.alternatives if each.name == name]
+    with pytest.raises(PaperError, match=re.escape(message)):
+        plan(paper, paper.quick, changes=alternatives)
+
+
 def test_a_missing_file_is_named(folder: Path) -> None:
     (folder / "claims.toml").unlink()
     with pytest.raises(PaperError, match=re.escape("claims.toml: the file is missing")):

@@ -21,8 +21,9 @@ from netlull.plot import Curve, Panel, Trace, charts_of, draw_traces, figure, pa
 from netlull.plot.charts import Series, record
 from netlull.plot.panels import metric_figure
 from netlull.report import chart_library, render
-from netlull.report.ledger import PARTS, averaged_over, ledger, ledger_figure, ledger_section
+from netlull.report.ledger import averaged_over, ledger, ledger_figure, ledger_section
 from netlull.report.sweeps import sweep_page, sweep_report
+from netlull.results.energy import PART_WORDS
 from netlull.stats import Interval
 from netlull.sweep import Design, Experiment, Range, Window
 from test_plot_sweep import result
@@ -216,7 +217,7 @@ def test_the_energy_of_a_point_is_the_mean_over_its_seeds(store: Path) -> None:
 
 def test_bars_of_the_ledger_stand_on_each_other() -> None:
     row = {"experiment": "e", "x_label": "1 s", "link": "a", "model": "fs", "runs": 2, "reference_j": 20.0}
-    parts = dict(zip(PARTS, (1.0, 2.0, 0.0, 4.0, 0.0), strict=True))
+    parts = dict(zip(PART_WORDS, (1.0, 2.0, 0.0, 4.0, 0.0), strict=True))
     drawn = ledger_figure(ledger(pa.Table.from_pylist([{**row, **parts, "total_j": 7.0}])))
     assert drawn is not None
     (chart,) = charts_of(drawn)
@@ -264,7 +265,7 @@ def test_the_parts_of_a_link_that_slept_add_up_to_its_total() -> None:
 
 def test_the_ledger_says_what_it_averages_over() -> None:
     row = {"experiment": "e", "link": "a", "model": "fs", "runs": 2, "reference_j": 20.0, "total_j": 7.0}
-    row |= dict(zip(PARTS, (1.0, 2.0, 0.0, 4.0, 0.0), strict=True))
+    row |= dict(zip(PART_WORDS, (1.0, 2.0, 0.0, 4.0, 0.0), strict=True))
     loads = ("0.9", "0.1", "0.5", "0.3", "0.7")
     rows = [
         {**row, "control_label": control, "load_label": load, "length_label": length}

@@ -105,8 +105,8 @@ def test_the_list_of_addresses_is_the_labs(tmp_path: Path) -> None:
     assert copy.read_bytes() == page.read_bytes(), "run `make generate`"
 
 
-def test_there_are_four_exercises_with_questions_and_answers() -> None:
-    assert len(PAGES) == 4
+def test_there_are_five_exercises_with_questions_and_answers() -> None:
+    assert len(PAGES) == 5
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
         assert text.count("\n## Question") >= 3, page.name

@@ -136,3 +136,19 @@ def test_shapers_on_a_shared_air_are_compared_with_eager_clients() -> None:
     assert missed[0] < 1
     assert products[0] < products[1] < products[2] < products[3]
     assert products[3] > 2
+
+
+def test_low_power_idle_is_compared_with_a_measured_link() -> None:
+    done = run("eee/run.py")
+    assert done.returncode == 0, done.stdout + done.stderr
+    page = (ROOT / "docs" / "models" / "eee.md").read_text(encoding="utf-8").splitlines()
+    printed = [line for line in done.stdout.splitlines() if line]
+    assert [line for line in printed if line not in page] == []
+    pings = [[cell.strip() for cell in line.split("|")[1:-1]] for line in printed if " us |" in line]
+    # T_w = 16.5 us, once for each direction that sleeps. With coupled directions and 5 us, the answer comes in T_s: the
+    # ping of 122 B leaves after 17.476 us, T_s = 182 us ends at 204.476 us, and the answer would leave at 103.476 us:
+    # 16.5 + (204.476 + 16.5 - 103.476) = 134.
+    assert [row[4:] for row in pings] == [
+        ["+0.0 us", "+0.0 us"], ["+16.5 us", "+0.0 us"], ["+33.0 us", "+134.0 us"],
+        ["+33.0 us", "+16.5 us"], ["+33.0 us", "+16.5 us"], ["+33.0 us", "+134.0 us"],
+    ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Attacks netlull's readers and the simulator with damaged input: scenarios, networks, sweeps, papers, stores.
+"""Attacks netlull's readers and the simulator with damaged input: scenarios, networks, sweeps, papers, stores, fleets.
 
     tools/attack.py [--cases N | --seconds S] [--seed N] [--workers N] [--target NAME] [--out DIR]
     tools/attack.py --replay FILE
@@ -162,6 +162,7 @@ def targets() -> dict[str, Target]:
         "sweep": Target(sweep, read_sweep),
         "paper": Target(paper, read_paper),
         "store": store_target(lambda value, rng: mutated(value, rng, schema, pool)),
+        "fleet": fleet_target(words),
     }
 
 
@@ -187,6 +188,107 @@ def store_target(change: Callable[[Json, Rng], Json]) -> Target:
             netlull.report.sweep_report(folder / "sweep", folder / "report.html")
         tiny_sweep().run(folder / "sweep", workers=1)
 
+    return Target(make, read)
+
+
+FLEET = {
+    "inventory.csv": """\
+device,model,interface,speed,transceiver,state,peer_device,peer_interface,loads
+a,ncs-55a1-24h,e0,10 Gb/s,qsfp28-lr4,up,b,e0,a-e0.csv
+a,,e1,100gbase-x-qsfp28,,down,,,
+b,AC-7050,e0,,,,,,
+b,,e1,SFP+ (10GE),none,,c,e0,
+c,box,e0,10 Gb/s,sfp+-lr,,,,
+c,,e1,1 Gb/s,,,a,e2,
+a,,e2,1 Gb/s,,,,,
+""",
+    "loads.csv": """\
+time,device,interface,in_octets,out_octets
+2026-03-29T01:00:00+01:00,b,e1,18446744073709551000,200
+2026-03-29T01:05:00+01:00,b,e1,100,
+1774743000,b,e1,4000000,70000
+1774743300000,b,e1,4100000,80000
+""",
+    "folder/a-e0.csv": "time,in,out\n2026-03-29 01:00,1e9,2e9\n2026-03-29 03:00,3e9,4e9\n2026-03-29 03:05,,\n",
+    "loads.json": json.dumps({
+        "status": "success",
+        "data": {"resultType": "matrix", "result": [
+            {"metric": {"__name__": name, "instance": "a:9116", "ifName": "e2"},
+             "values": [[1774742400 + 300 * step, str(5000 * step)] for step in range(4)]}
+            for name in ("ifHCInOctets", "ifOutOctets")
+        ]},
+    }),
+    "plan.csv": "device,interface,from,to\na,e0,,2026-03-29T02:00:00Z\nc,e1,1774742400,\n",
+    "devices/own.toml": """\
+[[device]]
+name = "box"
+base = "40 W"
+line_card = { power = "30 W", capacity = "20 Gb/s", asleep = "5 W" }
+port = [{ speed = "10 Gb/s", power = "2 W", transceiver = "sfp+-lr", per_bit = "20 pJ" }, { speed = "1 Gb/s" }]
+supply = { count = 2, efficiency = "pfe600" }
+""",
+    "devices/type.yaml": """\
+---
+manufacturer: Acme
+model: 7050
+slug: acme-7050
+part_number: AC-7050
+weight: ~
+interfaces:
+  - name: e0
+    type: 10gbase-x-sfpp
+  - {name: "e1", type: lag, mgmt_only: true}
+power-ports:
+  - name: PSU1
+    maximum_draw: 250
+    allocated_draw: 120
+""",
+}  # fmt: skip
+"""The files of `netlull energy`: small, of every kind and column that it reads."""
+
+
+def fleet_target(words: list[str]) -> Target:
+    """The files of `netlull energy`, of which one is damaged; every tenth answer becomes a report."""
+
+    def make(rng: Rng) -> Json:
+        name = rng.choice(sorted(FLEET))
+        if rng.random() < 0.2:
+            content = mutated_bytes(FLEET[name].encode(), rng)
+        else:
+            content = mutated_text(FLEET[name], rng, words).encode(errors="surrogateescape")
+        return [name, base64.b64encode(content).decode(), rng.random() < 0.1]
+
+    def read(case: Json, folder: Path) -> None:
+        for name, content in FLEET.items():
+            (folder / name).parent.mkdir(exist_ok=True)
+            (folder / name).write_bytes(base64.b64decode(case[1]) if name == case[0] else content.encode())
+        out = folder / "out"
+        try:
+            told = answered(folder)
+            if case[2]:
+                netlull.report.energy_report(told, out, anonymise=len(case[1]) % 2 == 0)
+        except InputError:
+            if out.exists():
+                raise AssertionError("a refused report is there") from None
+            raise
+        if case[2] and sorted(path.name for path in folder.iterdir() if path.name.startswith(".")):
+            raise AssertionError("a report leaves other files")
+
+    def answered(folder: Path) -> netlull.fleet.Answer:
+        devices = netlull.fleet.read_devices(folder / "devices")
+        there = netlull.fleet.read_inventory(folder / "inventory.csv", devices)
+        files = [folder / name for name in ("loads.csv", "folder", "loads.json")]
+        loads = netlull.fleet.read_loads(files, there, unit="b/s", zone="Europe/Oslo")
+        plans = {"mine": netlull.fleet.read_plan(folder / "plan.csv", there, loads, "Europe/Oslo")}
+        told = netlull.fleet.answer(netlull.fleet.fleet_of(there, devices), loads, plans=plans, zone="Europe/Oslo")
+        json.dumps(told.document(), allow_nan=False)
+        if abs(sum(watts for _, watts in told.by_cause()) - told.mean_w) > 1e-9 * told.mean_w:
+            raise AssertionError("the causes are not the sum")
+        return told
+
+    # Damage tells nothing about files that are refused without it.
+    with tempfile.TemporaryDirectory() as sound:
+        read(["", "", False], Path(sound))
     return Target(make, read)
 
 
@@ -261,7 +363,7 @@ def stored() -> dict[str, bytes]:
 
 # --- cases -----------------------------------------------------------------------------------------------------------
 
-WEIGHTS = {"scenario": 75, "network": 18, "sweep": 2, "paper": 3, "store": 2}
+WEIGHTS = {"scenario": 65, "network": 18, "sweep": 2, "paper": 3, "store": 2, "fleet": 10}
 """Cases of each target among a hundred, in the order of `choice`."""
 
 

@@ -745,6 +745,14 @@ class Lpi:
     Without any of the three thresholds, the first packet wakes it. An amount of data, such as "1500 B". Default: that
     of device, or none.
     """
+    target_delay: str | None = None
+    """The target of the mean wait.
+
+    For each sleep the link sets the threshold that `adapts` names; at least half of T_w. A time, such as "40 ms".
+    Default: none.
+    """
+    adapts: Literal["time", "frames"] | None = None
+    """The threshold that `target_delay` sets; leave its field out. Default: time."""
     power: float | None = None
     """The power asleep as a share of the active power.
 

@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """Compares netlull's Hypnos with a rewrite of its rule, link for link, on files in the format of its data set.
 
-    python validation/hypnos/run.py [FOLDER]
+    python validation/hypnos/run.py [FOLDER] [--scale 1 2 5 10] [--skip FIRST LAST]
 
 Without FOLDER the files are made: the day of `netlull energy --example`. FOLDER has `topology.csv` (two routers with
 their interfaces, the speed in b/s, the IGP weight) and `interfaces/swiROUTER/INTERFACE.csv` (time, in and out in B/s),
-as the data set has them. Prints the links asleep of both, and exits 1 if they differ.
+as the data set has them. Loads are multiplied by a scale and then capped at 70 % of their link, as the authors do.
+`--skip` leaves out steps, counted from 0. Prints the links asleep of both at each scale, and exits 1 if they differ.
 """
 
 from __future__ import annotations
 
+import argparse
 import csv
 import sys
 import tempfile
@@ -25,6 +27,8 @@ from netlull.fleet.inventory import Inventory, read_inventory
 from netlull.fleet.loads import link_loads, read_loads
 
 MARGIN = 0.2
+MOST_LOAD = 0.7
+"""The share of a link's capacity at which the authors cap scaled loads."""
 Row = tuple[str, str, str, str, float]
 
 
@@ -87,7 +91,7 @@ def topology(folder: Path) -> list[Row]:
     ]
 
 
-def rewritten(folder: Path) -> list[set[tuple[str, str]]]:
+def rewritten(folder: Path, scale: float) -> list[set[tuple[str, str]]]:
     """The interfaces at the first ends of the links asleep, at each time."""
     links = topology(folder)
     counts: dict[tuple[str, str], dict[int, tuple[float, float]]] = defaultdict(dict)
@@ -99,10 +103,10 @@ def rewritten(folder: Path) -> list[set[tuple[str, str]]]:
                 if received and sent:
                     counts[device, interface][int(at)] = float(received) * 8, float(sent) * 8
     times = sorted({at for own in counts.values() for at in own})
-    return [asleep(links, {end: own[at] for end, own in counts.items() if at in own}) for at in times]
+    return [asleep(links, {end: own[at] for end, own in counts.items() if at in own}, scale) for at in times]
 
 
-def asleep(links: list[Row], counts: dict[tuple[str, str], tuple[float, float]]) -> set[tuple[str, str]]:
+def asleep(links: list[Row], counts: dict[tuple[str, str], tuple[float, float]], scale: float) -> set[tuple[str, str]]:
     """The rule at one time: bundles, candidates, ascending loads, connectivity, the reroute budget."""
     loads = {}
     for one, port, other, peer, speed in links:
@@ -111,7 +115,8 @@ def asleep(links: list[Row], counts: dict[tuple[str, str], tuple[float, float]])
         if told:
             near = ends[0] or (told[0][1], told[0][0])
             far = ends[1] or (told[0][1], told[0][0])
-            loads[one, port] = (one, other, speed, (near[1] + far[0]) / 2, (near[0] + far[1]) / 2)
+            both = ((near[1] + far[0]) / 2, (near[0] + far[1]) / 2)
+            loads[one, port] = (one, other, speed, *(min(scale * load, MOST_LOAD * speed) for load in both))
     capacity = sum(speed for _, _, speed, _, _ in loads.values())
     usage = sum(there + back for *_, there, back in loads.values())
     budget = capacity / 1e9 / 250 * 1e-4 / (usage / (2 * capacity)) ** 2
@@ -159,20 +164,33 @@ def asleep(links: list[Row], counts: dict[tuple[str, str], tuple[float, float]])
 
 def main() -> int:
     """Compares; returns 1 if a link differs."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, nargs="?", metavar="FOLDER")
+    parser.add_argument("--scale", type=float, nargs="+", default=[1.0])
+    parser.add_argument("--skip", type=int, nargs=2, default=(0, -1), metavar=("FIRST", "LAST"))
+    options = parser.parse_args()
+    differ = 0
     with tempfile.TemporaryDirectory() as place:
         into = Path(place)
-        folder = Path(sys.argv[1]) if len(sys.argv) > 1 else made(into)
+        folder = options.folder or made(into)
         inventory, loads = converted(folder, into)
         links = inventory.links
         capacities = np.array([link.speed_bps for link in links])
         measured = link_loads(inventory, read_loads([loads], inventory))
-        chosen = Hypnos().asleep([link.devices for link in links], capacities, measured)
-        ours = [{links[place].ends[0] for place in np.flatnonzero(column)} for column in chosen.T]
-        theirs = rewritten(folder)
-    different = sum(len(one ^ other) for one, other in zip(ours, theirs, strict=True))
-    told = " and ".join(f"{sum(map(len, found)) / len(found):.1f}" for found in (ours, theirs))
-    print(f"{len(links)} links, {len(ours)} times: {told} asleep here and in the rewrite, {different} differences")
-    return int(different > 0)
+        for scale in options.scale:
+            scaled = np.minimum(scale * measured, MOST_LOAD * capacities[:, None, None])
+            chosen = Hypnos().asleep([link.devices for link in links], capacities, scaled)
+            ours = [{links[place].ends[0] for place in np.flatnonzero(column)} for column in chosen.T]
+            theirs = rewritten(folder, scale)
+            different = sum(len(one ^ other) for one, other in zip(ours, theirs, strict=True))
+            differ += different
+            first, last = options.skip
+            kept = [step for step in range(len(ours)) if not first <= step <= last]
+            means = [sum(len(found[step]) for step in kept) / len(kept) for found in (ours, theirs)]
+            told = f"{means[0]:.1f} and {means[1]:.1f} asleep here and in the rewrite"
+            share = f"{100 * means[0] / len(links):.2f} %"
+            print(f"scale {scale:g}: {len(links)} links, {len(kept)} times: {told} ({share}), {different} differences")
+    return int(differ > 0)
 
 
 if __name__ == "__main__":

@@ -113,6 +113,11 @@ fn special() -> impl Strategy<Value = (Value, bool)> {
         "round_trip": { "kind": "fixed", "time": "100 ms" }, "queue": "waiting_and_in_service" });
     let g_router = json!({ "kind": "g_router", "target": "10 packets", "min_rate": "1 Mb/s",
         "flows": { "kind": "linear_counting", "interval": "100 ms" }, "round_trip": { "kind": "timestamps", "initial": "50 ms" } });
+    let lpi = json!({ "kind": "lpi", "phy": "100base-tx", "hysteresis": "600 us" });
+    let coalescing = json!({ "kind": "lpi", "sleep": "1 ms", "wake": "3 ms", "hysteresis": "2 ms", "coalesce_time": "20 ms",
+        "coalesce_frames": 4, "coalesce_bytes": "4 kB", "quiet": "9 ms", "refresh": "1 ms" });
+    let two_modes = json!({ "kind": "lpi", "phy": "802.3bj-dual", "hysteresis": "0 s", "deep_after": "5 ms" });
+    let coupled = json!({ "kind": "lpi", "phy": "1000base-t", "hysteresis": "5 ms" });
     let queue = select(vec![
         json!({ "kind": "codel" }),
         json!({ "kind": "codel", "target": "1 ms", "interval": "10 ms" }),
@@ -133,6 +138,12 @@ fn special() -> impl Strategy<Value = (Value, bool)> {
         json!({ "controller": earth, "rate": "3 Mb/s" }),
         json!({ "controller": c_earth, "rate": "3 Mb/s" }),
         json!({ "controller": g_router, "rate": "3 Mb/s" }),
+        json!({ "controller": lpi, "rate": "3 Mb/s", "overhead": "20 B" }),
+        json!({ "controller": lpi, "rate": "3 Mb/s", "queue": { "kind": "red" } }),
+        json!({ "controller": coalescing, "rate": "3 Mb/s" }),
+        json!({ "controller": two_modes, "rate": "3 Mb/s", "queue": { "kind": "codel" } }),
+        json!({ "controller": coupled, "rate": "3 Mb/s" }),
+        json!({ "controller": coupled, "rate": "3 Mb/s" }),
         json!({ "capacity": steps }),
         json!({ "capacity": redraw("500 ms") }),
         // Most likely no redraw within the run.
@@ -174,13 +185,19 @@ fn nap() -> impl Strategy<Value = (u32, Option<u32>, Value)> {
     let at = prop_oneof![select(vec![0_u32, 100, 500, 1000, 1500, 2900, 2999]), 0..2900_u32];
     let lasts = proptest::option::weighted(0.75, select(vec![201_u32, 250, 500, 1000, 3000]));
     let (spacing, drain) = (select(vec![0_u32, 1, 100]), select(vec![0_u32, 20, 100, 200]));
-    (at, lasts, spacing, drain, select(vec![0_u32, 1, 100, 1500])).prop_map(|(at, lasts, spacing, drain, wake_time)| {
+    let holds = select(vec![None, None, Some("schedule"), Some("arrival")]);
+    let wake_time = select(vec![0_u32, 1, 100, 1500]);
+    (at, lasts, spacing, drain, wake_time, holds).prop_map(|(at, lasts, spacing, drain, wake_time, holds)| {
+        let drain = if holds.is_some() { 0 } else { drain };
         let mut sleep =
             json!({ "at": format!("{at} ms"), "spacing": format!("{spacing} ms"), "drain": format!("{drain} ms") });
         let wake = lasts.map(|lasts| at + lasts);
         if let Some(wake) = wake {
             sleep["wake"] = format!("{wake} ms").into();
             sleep["wake_time"] = format!("{wake_time} ms").into();
+        }
+        if let Some(wake_on) = holds {
+            (sleep["while_asleep"], sleep["wake_on"]) = ("hold".into(), wake_on.into());
         }
         (at, wake.map(|wake| wake + wake_time + spacing), sleep)
     })
@@ -276,7 +293,11 @@ fn network() -> impl Strategy<Value = Value> {
                     sleepers.push(format!("{}-{}", name(from), name(to)));
                 } else {
                     // A controller belongs to one direction.
-                    links.push(json!({ "from": name(to), "to": name(from), "rate": "2 Mb/s", "delay": "3 ms", "buffer": "9 packets" }));
+                    let mut back = json!({ "from": name(to), "to": name(from), "rate": "2 Mb/s", "delay": "3 ms", "buffer": "9 packets" });
+                    if fields["controller"]["phy"] == "1000base-t" {
+                        back["controller"] = fields["controller"].clone();
+                    }
+                    links.push(back);
                 }
             }
             let mut json = json!({
@@ -321,10 +342,11 @@ fn network() -> impl Strategy<Value = Value> {
                 sleep.clear();
                 json["routing"].as_object_mut().expect("a table").remove("ttl");
             }
-            if sleep.is_empty() {
+            if sleep.iter().all(|nap| nap["while_asleep"] == "hold") {
                 // Without routing updates, packets do not count hops.
                 json["routing"].as_object_mut().expect("a table").remove("update");
-            } else {
+            }
+            if !sleep.is_empty() {
                 json["sleep"] = sleep.into();
             }
             json
@@ -373,5 +395,56 @@ fn a_radio_that_is_to_sleep_sleeps_when_the_packet_that_it_waited_for_was_missed
     for seed in 0..20 {
         json["seed"] = seed.into();
         assert_eq!(what_differs(&json), Vec::<String>::new(), "seed {seed}");
+    }
+}
+
+/// The departures in nanoseconds from a link that holds packets, in the simulation and in the emulation: datagrams of
+/// 1250 B at these microseconds, 100 us each at 100 Mb/s. The rest of the link and of the scenario are given.
+fn departures(link: &Value, rest: &Value, sent: &[u64]) -> [(Vec<u64>, Value); 2] {
+    let plain = |from: &str, to: &str| json!({ "from": from, "to": to, "rate": "100 Mb/s", "buffer": "unlimited" });
+    let flow = |(place, at): (usize, &u64)| {
+        json!({ "kind": "cbr", "name": format!("f{place}"), "from": "a", "to": "c", "rate": "1 Mb/s", "packet": "1250 B",
+            "start": format!("{at} us"), "stop": format!("{} us", at + 1) })
+    };
+    let json = json!({
+        "duration": "1 s", "nodes": ["a", "b", "c"], "link": [extended(plain("a", "b"), link), plain("b", "c")],
+        "flow": sent.iter().enumerate().map(flow).collect::<Vec<_>>(), "probe": { "arrivals": ["b-c"] },
+    });
+    let json = extended(json, rest);
+    assert_eq!(what_differs(&json), Vec::<String>::new());
+    both_worlds(&json).map(|(summary, tables)| {
+        let table = tables.iter().find(|table| table.name == "arrivals").expect("a table");
+        let Some((_, Column::Count(times))) = table.columns.first() else { panic!("{table:?}") };
+        (times.clone(), summary["link"][0]["low_power"].clone())
+    })
+}
+
+#[test]
+fn low_power_idle_holds_packets_to_the_nanosecond() {
+    let controlled = |controller: Value| json!({ "controller": controller });
+    // 100BASE-TX: T_s = 200 us, T_w = 30.5 us. The first packet leaves at 130.5 us. From 730.5 us the link goes to sleep. The
+    // packet at 1 ms finds it asleep, that at 2.8 ms in T_s, which ends at 2930.5 us.
+    let timers = json!({ "kind": "lpi", "phy": "100base-tx", "hysteresis": "600 us" });
+    for (left, low) in departures(&controlled(timers), &json!({}), &[0, 1000, 2000, 2800]) {
+        assert_eq!(left, [130_500, 1_130_500, 2_130_500, 3_061_000]);
+        assert_eq!((&low["sleeps"], &low["waking_s"], &low["entering_s"]), (&json!(4), &json!(122e-6), &json!(800e-6)));
+    }
+    // A hysteresis of 250 ms spans the second packet. T_w is 5 ms.
+    let timers = json!({ "kind": "lpi", "sleep": "1 ms", "wake": "5 ms", "hysteresis": "250 ms" });
+    for (left, low) in departures(&controlled(timers), &json!({}), &[0, 100_000, 500_000]) {
+        assert_eq!(left, [5_100_000, 100_100_000, 505_100_000]);
+        // Awake from 5 to 350.1 ms and from 505 to 755.1 ms.
+        assert_eq!((&low["awake_s"], &low["sleeps"]), (&json!(0.5952), &json!(2)));
+    }
+}
+
+#[test]
+fn a_link_that_sleeps_at_given_times_holds_packets_to_the_nanosecond() {
+    let sleep = |wake_on: &str| json!({ "sleep": [{ "at": "100 ms", "wake": "300 ms", "wake_time": "340 ns", "links": ["a-b"], "while_asleep": "hold", "wake_on": wake_on }] });
+    for (left, low) in departures(&json!({}), &sleep("schedule"), &[0, 150_000, 400_000]) {
+        assert_eq!((left, &low["asleep_s"]), (vec![100_000, 300_100_340, 400_100_000], &json!(0.2)));
+    }
+    for (left, low) in departures(&json!({}), &sleep("arrival"), &[0, 150_000, 400_000]) {
+        assert_eq!((left, &low["asleep_s"]), (vec![100_000, 150_100_340, 400_100_000], &json!(0.05)));
     }
 }

@@ -87,6 +87,7 @@ fn link(name: &str, from: u32, to: u32, rate: BitRate) -> LinkPlan {
         from,
         to,
         rate,
+        overhead: 0,
         delay: MS(10),
         buffer: Buffer::Packets(60),
         queue: QueueModel::DropTail,
@@ -292,7 +293,14 @@ fn runs_repeat_in_virtual_time() {
 /// A mechanism on a link of 20 Mb/s.
 fn control(mechanism: link::Config) -> ControlPlan {
     let link = link::Context::new(BitRate::from_mbps(20), Bytes::new(1500));
-    ControlPlan { mechanism, link, acknowledgements: None, in_service: InService::default() }
+    ControlPlan {
+        mechanism,
+        link,
+        acknowledgements: None,
+        coupled_with: None,
+        naps: None,
+        in_service: InService::default(),
+    }
 }
 
 #[test]

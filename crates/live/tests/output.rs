@@ -51,7 +51,7 @@ fn tapes(directory: &Path) -> [PathBuf; 2] {
     for path in [&same, &other] {
         let earth = EarthConfig::new(rates.clone(), QueueLength::Bytes(Bytes::new(90_000)));
         let link = link::Context::new(rates.highest(), Bytes::new(1500));
-        let config = LinkSetup { mechanism: link::Config::Earth(earth), link };
+        let config = LinkSetup { mechanism: link::Config::Earth(earth), link, naps: None };
         let mut machine = OnTape::<link::Running>::recorded(&config, Instant::ZERO, "N1-N2", path).unwrap();
         machine.handle(Instant::ZERO, LinkEvent::Departure { queue: QueueView::EMPTY });
         while machine.poll_action().is_some() {}

@@ -79,6 +79,17 @@ impl LinkEvent {
             Self::Acknowledgement { .. } => None,
         }
     }
+
+    /// Returns true if a packet was in service before the event, and one is after it. An arrival then waits.
+    #[inline]
+    #[must_use]
+    pub fn keeps_busy(&self) -> bool {
+        match *self {
+            Self::Arrival { queue, .. } => queue.waiting > Bytes::ZERO && queue.in_service > Bytes::ZERO,
+            Self::Departure { queue } | Self::Managed { queue, .. } => queue.in_service > Bytes::ZERO,
+            Self::Timeout { .. } | Self::Acknowledgement { .. } => false,
+        }
+    }
 }
 
 /// A request of a controller to its link.
@@ -206,6 +217,12 @@ pub trait Controller: Machine<Event = LinkEvent, Action = LinkAction> + Debug + 
         false
     }
 
+    /// Returns true if the controller gets events that [keep the link busy](LinkEvent::keeps_busy).
+    #[inline]
+    fn hears_busy(&self) -> bool {
+        true
+    }
+
     /// Returns true if the link may stop as far as this direction is concerned.
     fn is_ready_to_stop(&self) -> bool {
         false
@@ -240,7 +257,7 @@ pub trait Parameters: Clone + Debug + PartialEq + Serialize + DeserializeOwned +
     const CHANGES_RATE: bool = true;
     /// True if the controller reads segments and acknowledgements.
     const READS_SEGMENTS: bool = false;
-    /// True if the controller stops its link and lets it hold packets, as only the simulator can.
+    /// True if the controller stops its link and lets it hold packets, as a router on real packets cannot.
     const STOPS: bool = false;
     /// True if arrivals show their segments. A controller that reads no acknowledgements may ask for them alone.
     const SEES_SEGMENTS: bool = Self::READS_SEGMENTS;

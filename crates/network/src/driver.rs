@@ -66,6 +66,7 @@ pub struct Driver<M> {
     duties: Duties,
     /// The estimates for the summary, for a controller that reads segments.
     account: Option<Box<Account>>,
+    hears_busy: bool,
     has_failed: bool,
 }
 
@@ -106,8 +107,9 @@ impl<M: link::Controller> Driver<M> {
     #[must_use]
     pub fn new(machine: M, context: link::Context, in_service: InService) -> Self {
         let account = machine.reads_segments().then(Box::default);
+        let hears_busy = machine.hears_busy();
         let duties = Duties { context, in_service, at_once: AtOnce::default(), may_stop: machine.stops() };
-        Self { machine, duties, account, has_failed: false }
+        Self { machine, duties, account, hears_busy, has_failed: false }
     }
 
     /// The controller.
@@ -136,15 +138,16 @@ impl<M: link::Controller> Driver<M> {
         line.set_timer(self.machine.next_timeout().unwrap_or(Instant::NEVER));
     }
 
-    /// Delivers an event, performs the actions and sets the timer. Returns the last window that the controller requests;
-    /// only an acknowledgement may lead to a window.
+    /// Delivers an event, performs the actions and sets the timer. Events that keep the link busy reach a controller
+    /// only if it [hears them](link::Controller::hears_busy). Returns the last window that the controller requests; only an
+    /// acknowledgement may lead to a window.
     ///
     /// # Errors
     /// If the controller has failed, its link cannot perform an action, or actions and timeouts never end.
     // Always inlined: a function per event need not check the kind of event.
     #[inline(always)]
     pub fn tell(&mut self, now: Instant, event: LinkEvent, line: &mut impl Line) -> Result<Option<Bytes>, ConfigError> {
-        if self.has_failed {
+        if self.has_failed || !self.hears_busy && event.keeps_busy() {
             return Ok(None);
         }
         self.try_to_tell(now, event, line).map_err(|error| {
@@ -251,7 +254,7 @@ mod tests {
     use super::*;
     use netlull_mechanism::Machine;
     use netlull_mechanism::gateway::{SegmentKind, SegmentView};
-    use netlull_mechanism::rate::QueueView;
+    use netlull_mechanism::rate::{Admission, QueueView};
     use std::collections::VecDeque;
 
     const RATE: BitRate = BitRate::from_mbps(10);
@@ -264,6 +267,7 @@ mod tests {
         now: Instant,
         due: VecDeque<LinkAction>,
         fault: Option<ConfigError>,
+        is_deaf: bool,
     }
 
     impl Machine for Scripted {
@@ -292,6 +296,10 @@ mod tests {
 
         fn changes(&self) -> u64 {
             0
+        }
+
+        fn hears_busy(&self) -> bool {
+            !self.is_deaf
         }
 
         fn fault(&self) -> Option<&ConfigError> {
@@ -364,6 +372,33 @@ mod tests {
         let fault = Some(ConfigError::new("module", 1, "a module that works"));
         fails(Scripted { fault, ..answer(set(10)) }, TIMEOUT, "a module that works");
         fails(Scripted { answer: vec![set(5); 100_001], ..Scripted::default() }, TIMEOUT, "at one instant");
+    }
+
+    #[test]
+    fn a_controller_may_hear_only_of_the_ends_of_busy_periods() {
+        let queue =
+            |waiting, in_service| QueueView { waiting: Bytes::new(waiting), in_service: Bytes::new(in_service) };
+        let arrival =
+            |queue| LinkEvent::Arrival { size: Bytes::new(9), admission: Admission::Accepted, queue, segment: None };
+        let departure = |queue| LinkEvent::Departure { queue };
+        // Each event, and if the link is busy before and after it.
+        let events = [
+            (arrival(queue(0, 9)), false),
+            (arrival(queue(9, 9)), true),
+            (departure(queue(0, 9)), true),
+            (departure(queue(0, 0)), false),
+            // A stopped link holds a packet.
+            (arrival(queue(9, 0)), false),
+            (LinkEvent::Timeout { queue: queue(9, 9) }, false),
+        ];
+        for (event, keeps_busy) in events {
+            for is_deaf in [false, true] {
+                let (mut driver, mut line) =
+                    (driver(Scripted { answer: vec![set(5)], is_deaf, ..Scripted::default() }), Recorded::default());
+                assert_eq!(driver.tell(Instant::ZERO, event, &mut line), Ok(None));
+                assert_eq!(line.rates.is_empty(), is_deaf && keeps_busy, "{event:?}");
+            }
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@
 use crate::gateway_summary::GatewaySummary;
 use crate::probe::Table;
 use crate::queue::LinkCounters;
+use netlull_mechanism::link::LowPowerTimes;
 use netlull_mechanism::radio::{Burst, Fallback, ShaperState};
 use netlull_mechanism::station::Shaping;
 use netlull_power::{RadioPower, RadioTime};
@@ -72,8 +73,10 @@ pub struct LinkMark {
     pub counters: LinkCounters,
     /// The time at each rate since the first mark; `None` for a constant rate.
     pub residency: Option<ResidencyMark>,
-    /// Rate changes since the start.
+    /// Rate changes since the start, without those of low-power idle.
     pub rate_changes: u64,
+    /// The time in each state of low-power idle since the start; `None` for a link without it.
+    pub low_power: Option<LowPowerTimes>,
 }
 
 /// The time of a link at each rate.

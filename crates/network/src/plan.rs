@@ -8,13 +8,14 @@ use crate::loss::LossModel;
 use crate::noise::NoiseModel;
 use crate::queue::{Buffer, QueueModel};
 use netlull_mechanism::link;
+use netlull_mechanism::rate::Naps;
 use netlull_mechanism::station;
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The version of this format; an emulation rejects any other version.
-pub const FORMAT: u32 = 7;
+pub const FORMAT: u32 = 8;
 
 /// The head of a plan or an outcome, read first because the rest depends on the format.
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -71,6 +72,8 @@ pub struct LinkPlan {
     pub to: u32,
     /// The initial rate.
     pub rate: BitRate,
+    /// The bytes on the wire that each packet has in addition to its size.
+    pub overhead: u32,
     /// The propagation delay.
     pub delay: Duration,
     /// The limit of the queue.
@@ -158,6 +161,10 @@ pub struct ControlPlan {
     pub link: link::Context,
     /// The link that returns acknowledgements to a gateway.
     pub acknowledgements: Option<u32>,
+    /// The other direction, if both sleep and wake together.
+    pub coupled_with: Option<u32>,
+    /// The times at which the link sleeps, if they are given.
+    pub naps: Option<Naps>,
     /// The treatment of the packet in service at a rate change.
     pub in_service: InService,
 }
@@ -166,7 +173,7 @@ impl ControlPlan {
     /// Returns true if the controller bounds the lateness of packets.
     #[must_use]
     pub fn bounds_lateness(&self) -> bool {
-        self.mechanism.lateness_bound(self.link).is_some()
+        self.mechanism.lateness_bound_with(self.link, self.naps.as_ref()).is_some()
     }
 }
 

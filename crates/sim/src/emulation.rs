@@ -48,10 +48,6 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, ScenarioError> {
         let message = "names a shared air, which only the simulator has; expected a link without it";
         return refuse(format!("link.{}.air", link.name), message);
     }
-    if let Some(link) = scenario.links.iter().find(|link| link.overhead > 0) {
-        let message = "adds bytes to packets, which only the simulator does; expected a link without it";
-        return refuse(format!("link.{}.overhead", link.name), message);
-    }
     for LinkSpec { name, control, .. } in scenario.links.iter() {
         if let Some(link::Config::PlugIn(plug_in)) = control.as_ref().map(|control| &control.mechanism)
             && is_of_this_program(plug_in.factory().table().as_ref())
@@ -59,14 +55,6 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, ScenarioError> {
             let message = format!("is \"{}\", a custom controller of this program", plug_in.factory().name());
             return refuse(format!("link.{name}.controller"), format!("{message}; expected one of netlull's own"));
         }
-    }
-    if let Some(link) = scenario.links.iter().find(|link| {
-        let control = link.control.as_ref();
-        control.is_some_and(|control| control.mechanism.stops())
-    }) {
-        let kind = link.control.as_ref().map_or("", |control| control.mechanism.name());
-        let message = format!("is \"{kind}\", which only the simulator has; expected a link that does not sleep");
-        return refuse(format!("link.{}.controller.kind", link.name), message);
     }
     for StationSpec { node, mechanism, .. } in &scenario.stations {
         if let Some(station::Config::PlugIn(plug_in)) = mechanism
@@ -138,6 +126,7 @@ fn link(scenario: &Scenario, spec: &LinkSpec) -> LinkPlan {
         from: NodeId::new(spec.from).number(),
         to: NodeId::new(spec.to).number(),
         rate: spec.first_rate(),
+        overhead: spec.overhead,
         delay: spec.delay,
         buffer: spec.buffer,
         queue: spec.queue,
@@ -153,6 +142,8 @@ fn control(control: &ControlSpec) -> ControlPlan {
         mechanism: control.mechanism.clone(),
         link: control.link,
         acknowledgements: control.acknowledgements.map(|link| LinkId::new(link).number()),
+        coupled_with: control.coupled_with.map(|link| LinkId::new(link).number()),
+        naps: control.naps.clone(),
         in_service: control.in_service,
     }
 }

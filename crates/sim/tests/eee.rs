@@ -2,7 +2,6 @@
 //! recursion, and bad input.
 
 use crate::common::{close, flow, link, outcome, scenario, table};
-use netlull_sim::emulation::plan;
 use netlull_sim::probe::Column;
 use netlull_sim::run::{LinkSummary, RunOutcome, Unwatched, run};
 use proptest::prelude::*;
@@ -310,8 +309,7 @@ fn the_closed_form_has_its_published_values() {
 }
 
 /// The link of a cell after `packets` frames on average. The reverse link has the same controller and no traffic.
-fn poisson_link(phy: &str, cell: Cell, rate: f64, packets: f64, seed: u32) -> LinkSummary {
-    let controller = json!({ "kind": "lpi", "phy": phy, "hysteresis": "0 s", "coalesce_frames": cell.frames });
+fn poisson_link(controller: &Value, cell: Cell, rate: f64, packets: f64, seed: u32) -> LinkSummary {
     let duration = packets * cell.frame / cell.load;
     let (rate_of_flow, rate) = (format!("{} b/s", (rate * cell.load).round()), format!("{rate} b/s"));
     let base = json!({ "rate": rate, "buffer": "unlimited", "controller": controller });
@@ -338,7 +336,8 @@ fn sleep_and_waits_follow_the_closed_form() {
         for (load, frames) in [(0.05, 1), (0.05, 10), (0.3, 1), (0.3, 10), (0.6, 10)] {
             let cell = Cell { sleep, wake, frame: 12_000.0 / rate, load, frames };
             let (share, wait) = cell.closed_form();
-            let runs: Vec<_> = (1..=SEEDS).map(|seed| poisson_link(phy, cell, rate, 20_000.0, seed)).collect();
+            let controller = json!({ "kind": "lpi", "phy": phy, "hysteresis": "0 s", "coalesce_frames": frames });
+            let runs: Vec<_> = (1..=SEEDS).map(|seed| poisson_link(&controller, cell, rate, 20_000.0, seed)).collect();
             // Cells with fewer than 1,000 sleeps are not judged.
             if runs.iter().map(|run| run.low_power.unwrap().sleeps).sum::<u64>() < 1000 {
                 continue;
@@ -357,6 +356,108 @@ fn sleep_and_waits_follow_the_closed_form() {
         }
     }
     assert!(judged >= 18, "only {judged} cells slept 1,000 times");
+}
+
+#[test]
+fn a_threshold_follows_the_traffic() {
+    // A nanosecond a byte. The first frame waits for the target of 1 us: it leaves at 1000 + 1000 + 100.
+    // The cycle of 2100 ns had one frame: lambda = 1/2100, rho = 1/21, D = 1000 - 2.5 = 997.5 ns, y = lambda D = 0.475.
+    // V + T_w = 997.5 + 997.5 y / (1 + sqrt(1 + y^2)) = 1222.4 ns: the second frame leaves at 5000 + 1222 + 100.
+    let controller = lpi(&json!({ "sleep": "100 ns", "wake": "40 ns", "target_delay": "1 us" }));
+    let found = departures(&outcome(datagrams("8 Gb/s", &controller, &[(1000, 100), (5000, 100)])));
+    assert_eq!(found, [2100, 6322]);
+    // By frames, the second sleep waits for floor(1 + 2 (997.5 - 20) / 2100) = 1 frame. At 3000, 3001 and 3002 ns come
+    // three frames: the next cycle is of 1242 ns, of which 300 are busy. lambda = 1/414, rho = 300/1242, D = 984.1,
+    // and N = floor(1 + 2 (984.1 - 20) / 414) = 5.
+    let by_frames = with(&controller, &json!({ "adapts": "frames" }));
+    let mut arrivals = vec![(1958, 100), (3000, 100), (3001, 100), (3002, 100)];
+    arrivals.extend([6000, 6001, 6002, 6003, 9000].map(|at| (at, 100)));
+    let found = departures(&outcome(datagrams("8 Gb/s", &by_frames, &arrivals)));
+    assert_eq!(found[..4], [1958 + 140, 3140, 3240, 3340]);
+    assert_eq!(found[4..], [9140, 9240, 9340, 9440, 9540]);
+}
+
+/// The mean wait over `target` of 10GBASE-T, over eight seeds, and its standard error.
+fn wait_over(target: f64, load: f64, fields: &Value) -> (f64, f64) {
+    let cell = Cell { sleep: 2.88e-6, wake: 4.48e-6, frame: 1.2e-6, load, frames: 1 };
+    let waits = (1..=8).map(|seed| poisson_link(&lpi(fields), cell, 10e9, 20_000.0, seed).mean_wait_s / target);
+    let waits: Vec<f64> = waits.collect();
+    let mean = waits.iter().sum::<f64>() / 8.0;
+    (mean, (waits.iter().map(|wait| (wait - mean).powi(2)).sum::<f64>() / 56.0).sqrt())
+}
+
+#[test]
+fn the_timer_of_the_equation_has_the_target_as_its_mean_wait() {
+    // (4) of docs/models/eee.md with the true arrival rate, in the form of DualModeEeeSimulator.
+    for (target, load) in [(10e-6_f64, 0.05_f64), (10e-6, 0.5), (50e-6, 0.05), (50e-6, 0.3), (50e-6, 0.7)] {
+        let (lambda, rest): (f64, f64) = (load / 1.2e-6, 1.0 - load);
+        let after = target - (1.0 + rest * rest) / (2.0 * lambda * rest);
+        let time = after + (1.0 + (1.0 + lambda * after).powi(2)).sqrt() / lambda - 4.48e-6;
+        let fields = json!({ "coalesce_time": format!("{} ns", (time * 1e9).round()) });
+        let (mean, error) = wait_over(target, load, &fields);
+        close(mean, 1.0, (4.0 * error).max(0.01));
+    }
+}
+
+#[test]
+fn adaptive_coalescing_keeps_the_mean_wait_near_its_target() {
+    // By frames a cycle of few packets gives a poor estimate, and so does a target of less than twice the wait without
+    // sleep, 5.4 us at a load of 0.9.
+    let cells: [(_, _, &[f64]); 4] = [
+        ("time", 10e-6, &[0.05, 0.1, 0.3, 0.5, 0.7]),
+        ("time", 20e-6, &[0.05, 0.1, 0.3, 0.5, 0.7, 0.9]),
+        ("time", 50e-6, &[0.05, 0.1, 0.3, 0.5, 0.7, 0.9]),
+        ("frames", 20e-6, &[0.3, 0.5, 0.7, 0.9]),
+    ];
+    for (adapts, target, loads) in cells {
+        for &load in loads {
+            let fields = json!({ "target_delay": format!("{} ns", target * 1e9), "adapts": adapts });
+            let (mean, error) = wait_over(target, load, &fields);
+            let allowed = (4.0 * error).max(0.05);
+            assert!((mean - 1.0).abs() <= allowed, "{adapts} {target} {load}: {mean}, allowed {allowed}");
+        }
+    }
+}
+
+/// A source of 1500 B each 24 us at 10 Gb/s, over a chain with these controllers, after 10 cycles of 240 us: its links in
+/// 100 cycles.
+fn after_source(controllers: &[Value]) -> Vec<LinkSummary> {
+    let mut network = chain(controllers.len(), "10 Gb/s", controllers);
+    network["warm_up"] = "2400 us".into();
+    network["duration"] = "26400 us".into();
+    network["power"] = json!([{ "model": "fs" }]);
+    let last = format!("n{}", controllers.len());
+    network["flow"] = json!([{ "kind": "cbr", "name": "s", "from": "n0", "to": last, "rate": "500 Mb/s",
+                               "packet": "1500 B" }]);
+    let run = outcome(network);
+    (0..controllers.len()).map(|hop| link(&run, &format!("n{hop}-n{}", hop + 1)).clone()).collect()
+}
+
+#[test]
+fn later_hops_sleep_longer_behind_a_source_that_coalesces() {
+    // The nanoseconds asleep of 100 cycles.
+    let asleep = |links: &[LinkSummary]| -> Vec<u64> {
+        links.iter().map(|link| (link.low_power.unwrap().asleep_s * 1e9).round() as u64).collect()
+    };
+    let hop = lpi(&json!({ "hysteresis": "30 us" }));
+    // Without coalescing, a packet each 24 us never lets a hysteresis of 30 us end.
+    let plain = after_source(&[Value::Null, hop.clone(), hop.clone()]);
+    assert_eq!(asleep(&plain[1..]), [0, 0]);
+    // The source holds for 220 us: bursts of 10 packets, one each 240 us, which take 12 us. A hop wakes for 4.48 us, sends,
+    // waits for 30 us, and goes to sleep in 2.88 us.
+    let holds = json!({ "kind": "lpi", "sleep": "0 s", "wake": "0 s", "hysteresis": "0 s", "power": 1,
+                        "coalesce_time": "220 us" });
+    let found = after_source(&[holds, hop.clone(), hop.clone()]);
+    let later = 100 * (240_000 - 4480 - 12_000 - 30_000 - 2880);
+    assert_eq!(asleep(&found[1..]), [later, later]);
+    // Packet k of a burst comes 24 k later and leaves 1.2 k later: its wait is 220 - 22.8 k us.
+    close(found[0].mean_wait_s, (220.0 - 22.8 * 4.5) * 1e-6, 1e-12);
+    // This link only holds: it saves nothing.
+    close(found[0].energy.get("fs").unwrap().saving.unwrap(), 0.0, 0.0);
+    // A link that coalesces by itself sleeps as well.
+    let found = after_source(&[lpi(&json!({ "coalesce_time": "220 us" })), hop.clone(), hop]);
+    let first = 100 * (240_000 - 4480 - 12_000 - 2880);
+    assert_eq!(asleep(&found), [first, later, later]);
 }
 
 #[test]
@@ -475,6 +576,14 @@ fn bad_input_names_its_field() {
         (json!({ "hysteresis": "10 ms" }), "hysteresis: is 10 ms; expected less than the duration, 10 ms"),
         (json!({ "coalesce_frames": 0 }), "coalesce_frames"),
         (json!({ "coalesce_bytes": "0 B" }), "coalesce_bytes"),
+        (json!({ "target_delay": "2239 ns" }), "target_delay: is 2.239 us; expected at least half of wake (4.48 us)"),
+        (json!({ "adapts": "time" }), "target_delay: is missing; expected a time: adapts is given"),
+        (json!({ "target_delay": "9 us", "coalesce_time": "9 us" }), "coalesce_time: is 9 us; expected no value"),
+        (
+            json!({ "target_delay": "9 us", "adapts": "frames", "coalesce_frames": 2 }),
+            "coalesce_frames: is 2; expected no value",
+        ),
+        (json!({ "target_delay": "9 us", "adapts": "bytes" }), "adapts"),
         (json!({ "power": 1.5 }), "power"),
         (json!({ "quiet": "20 ms" }), "refresh"),
         (json!({ "fast_wake": "340 ns" }), "fast_sleep"),
@@ -512,11 +621,4 @@ fn devices_have_their_own_timers_and_no_other_is_assumed() {
     assert_eq!(first(json!({ "device": "raspberry-pi-3b+" })).1, 708_000.0 - 16_600.0);
     // Held for 48 us, then T_w = 17 us. The time asleep covers the rest.
     assert_eq!(first(json!({ "device": "niveo-ngsme48t4h", "hysteresis": "1 us" })).0, 100 + 48_000 + 17_000 + 8000);
-}
-
-#[test]
-fn an_emulation_refuses_low_power_idle() {
-    let scenario = scenario(&datagrams("10 Gb/s", &lpi(&json!({})), &[(100, 1000)])).unwrap();
-    let error = plan(&scenario).unwrap_err().to_string();
-    assert!(error.contains("link.a-b.controller.kind") && error.contains("only the simulator has"), "{error}");
 }

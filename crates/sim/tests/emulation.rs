@@ -43,7 +43,7 @@ fn counted(scenario: &Scenario) -> Outcome {
         links: scenario
             .links
             .iter()
-            .map(|_| LinkMark { counters: Default::default(), residency: None, rate_changes: 0 })
+            .map(|_| LinkMark { counters: Default::default(), residency: None, rate_changes: 0, low_power: None })
             .collect(),
         flows: vec![FlowMark::default()],
         routers: Default::default(),

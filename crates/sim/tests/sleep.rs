@@ -263,6 +263,123 @@ fn the_metric_decides_the_way() {
     assert_eq!(link(&outcome(json), "a-b").offered_packets, 501);
 }
 
+/// A cable a - b of 12 Mb/s without delay, and these sleeps. Datagrams of 1500 B, 1 ms on the link, go from a to b every
+/// 4 ms from 0 on, 3 Mb/s, unless `flow` says otherwise.
+fn cable(duration: &str, sleep: &Value, flows: &Value) -> Value {
+    json!({
+        "duration": duration, "nodes": ["a", "b"], "sleep": sleep, "flow": flows,
+        "link": [{ "from": "a", "to": "b", "duplex": true, "rate": "12 Mb/s", "buffer": "200 packets" }],
+    })
+}
+
+fn every_4_ms() -> Value {
+    json!([{ "kind": "cbr", "name": "f", "from": "a", "to": "b", "rate": "3 Mb/s", "packet": "1500 B" }])
+}
+
+#[test]
+fn a_link_that_holds_packets_sends_them_when_it_is_awake() {
+    // The link is idle at 1 s, when it falls asleep, and awake at 1.6 s. The datagrams of 1.000, 1.004 ... 1.596 s wait: 150.
+    // The first of them is 600 ms late. The backlog is gone at 1.6 s + 150 x 1 ms / (1 - 1/4) = 1.8 s. The last datagram, of
+    // 1.996 s, is on the link until 1.997 s.
+    let nap = json!({ "at": "1 s", "wake": "1.5 s", "wake_time": "100 ms", "links": ["a-b"], "while_asleep": "hold" });
+    let run = outcome(cable("2 s", &json!([nap]), &every_4_ms()));
+    let found = link(&run, "a-b");
+    assert_eq!((found.dropped_packets, found.asleep_packets, found.max_queue_packets), (0, 0, 150));
+    assert_eq!((found.largest_lateness_s, found.delivered_packets), (Some(0.6), 500));
+    for direction in ["a-b", "b-a"] {
+        let low = link(&run, direction).low_power.unwrap();
+        let times = [low.asleep_s, low.waking_s, low.awake_s, low.entering_s];
+        assert_eq!((times, low.sleeps), ([0.5, 0.1, 1.4, 0.0], 1));
+        assert_eq!(link(&run, direction).asleep_s, 0.5);
+    }
+    // Routers hear nothing, so packets count no hops.
+    assert!(run.summary.routing.is_none());
+    // A buffer of 100 packets drops the other 50. It does not wake the link.
+    let mut small = cable("2 s", &json!([nap]), &every_4_ms());
+    small["link"][0]["buffer"] = "100 packets".into();
+    let run = outcome(small);
+    let found = link(&run, "a-b");
+    assert_eq!((found.dropped_packets, found.low_power.unwrap().asleep_s), (50, 0.5));
+}
+
+#[test]
+fn a_link_that_holds_packets_sleeps_when_its_queue_is_empty() {
+    // 6 datagrams at 0.999 s: the queue is empty at 1.005 s. Without `wake` the link sleeps to the end.
+    let six: Vec<_> = (0..6)
+        .map(|number| {
+            json!({ "kind": "cbr", "name": format!("{number}"), "from": "a", "to": "b", "rate": "1 Mb/s",
+        "packet": "1500 B", "start": "999 ms", "stop": "999.5 ms" })
+        })
+        .collect();
+    let nap = json!({ "at": "1 s", "links": ["a-b"], "while_asleep": "hold" });
+    let low = link(&outcome(cable("2 s", &json!([nap]), &json!(six))), "a-b").low_power.unwrap();
+    assert_eq!((low.awake_s, low.asleep_s, low.sleeps), (1.005, 0.995, 1));
+    // A link with more traffic than it carries never sleeps.
+    let mut busy = every_4_ms();
+    busy[0]["rate"] = "13 Mb/s".into();
+    let nap = json!({ "at": "1 s", "wake": "1.5 s", "links": ["a-b"], "while_asleep": "hold" });
+    let low = link(&outcome(cable("2 s", &json!([nap]), &busy)), "a-b").low_power.unwrap();
+    assert_eq!((low.awake_s, low.sleeps), (2.0, 0));
+}
+
+#[test]
+fn the_first_packet_wakes_a_link_in_its_wake_time() {
+    let once = |at: &str| json!([{ "kind": "cbr", "name": "f", "from": "a", "to": "b", "rate": "1 kb/s", "packet": "1500 B", "start": at }]);
+    let nap = |wake_time: &str| json!({ "at": "10 s", "wake_time": wake_time, "links": ["a-b"], "while_asleep": "hold", "wake_on": "arrival" });
+    // A coherent optic of 180 s: the datagram of 100 s begins to wake both directions, and leaves at 280.001 s. The link
+    // stays awake.
+    let run = outcome(cable("400 s", &json!([nap("180 s")]), &once("100 s")));
+    assert_eq!(link(&run, "a-b").largest_lateness_s, Some(180.0));
+    for direction in ["a-b", "b-a"] {
+        let low = link(&run, direction).low_power.unwrap();
+        assert_eq!((low.asleep_s, low.waking_s, low.awake_s, low.sleeps), (90.0, 180.0, 130.0, 1));
+    }
+    // Fast wake of 0.34 us.
+    let run = outcome(cable("400 s", &json!([nap("340 ns")]), &once("100 s")));
+    let low = link(&run, "a-b").low_power.unwrap();
+    assert_eq!((low.waking_s, link(&run, "a-b").largest_lateness_s), (340e-9, Some(340e-9)));
+    // `wake` comes before the datagram: the link wakes at 50 s, and sleeps again from 200 to 300 s by another entry.
+    let mut naps = [nap("2 s"), nap("2 s")];
+    (naps[0]["wake"], naps[1]["wake"]) = ("50 s".into(), "300 s".into());
+    naps[1]["at"] = "200 s".into();
+    let low = link(&outcome(cable("400 s", &json!(naps), &once("100 s"))), "a-b").low_power.unwrap();
+    assert_eq!((low.asleep_s, low.waking_s, low.sleeps), (40.0 + 100.0, 4.0, 2));
+}
+
+#[test]
+fn what_a_link_that_holds_packets_cannot_do_is_named() {
+    let refused = |changes: Value| {
+        let mut nap = json!({ "at": "1 s", "wake": "1.5 s", "links": ["a-b"], "while_asleep": "hold" });
+        nap.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
+        let others = json!({ "at": "1.7 s", "wake": "1.8 s", "links": ["a-b"], "while_asleep": "hold" });
+        scenario(&cable("2 s", &json!([nap, others]), &every_4_ms())).unwrap_err().to_string()
+    };
+    let drain = refused(json!({ "drain": "20 ms" }));
+    assert!(drain.starts_with("sleep.0.drain: is 20 ms; expected 0 s for links that hold packets"), "{drain}");
+    let arrival = refused(json!({ "while_asleep": "refuse", "wake_on": "arrival" }));
+    assert!(arrival.starts_with("sleep.0.wake_on: is \"arrival\", but packets go around"), "{arrival}");
+    let long = refused(json!({ "wake_time": "181 s" }));
+    assert!(long.starts_with("sleep.0.wake_time: is 181 s; expected at most 180 s"), "{long}");
+    let both = refused(json!({ "while_asleep": "refuse" }));
+    assert!(both.starts_with("sleep.1.while_asleep: differs from that of another entry with \"a-b\""), "{both}");
+    for (field, value) in [("wake_time", "1 ms"), ("wake_on", "arrival")] {
+        let differs = refused(json!({ field: value }));
+        assert!(differs.starts_with(&format!("sleep.1.{field}: differs from that of another entry")), "{differs}");
+    }
+    let overlap = refused(json!({ "wake": "1.7 s" }));
+    assert!(overlap.contains("puts \"a-b\" to sleep, which sleeps from 1 s"), "{overlap}");
+}
+
+#[test]
+fn a_plan_may_choose_links_that_hold_packets() {
+    // Of the square, a plan leaves a tree awake: one link sleeps, and no packet is lost.
+    let nap = json!({ "at": "1 s", "wake": "1.5 s", "wake_time": "10 ms", "while_asleep": "hold", "plan": { "kind": "load_aware", "bound": 0.9 } });
+    let run = outcome(square(&json!([nap]), &json!({})));
+    let slept: Vec<_> = run.summary.links.iter().filter_map(|link| Some((link.name, link.low_power?.sleeps))).collect();
+    assert_eq!(slept.iter().map(|(_, sleeps)| *sleeps).collect::<Vec<_>>(), [1, 1], "{slept:?}");
+    assert_eq!(flow(&run, "f").packets_dropped, 0);
+}
+
 #[test]
 fn what_cannot_sleep_is_named() {
     let why = |sleep: Value, change: &dyn Fn(&mut Value)| {

@@ -6,17 +6,20 @@ import datetime as dt
 import functools
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from netlull.errors import InputError
+from netlull.fleet.connected import bridges_of
 from netlull.fleet.hypnos import Hypnos
-from netlull.fleet.loads import link_loads, zone_of
-from netlull.fleet.power import CAUSE_WORDS, CAUSES, Fleet, FleetPower
+from netlull.fleet.loads import TOLERANCE, link_loads, zone_of
+from netlull.fleet.power import CAUSES, Fleet, FleetPower
+from netlull.fleet.routed import AWAKE, LIMITS, STEP_S, Routed, routed
 from netlull.fleet.savings import Bounds, bounds, saved_by_sleep
-from netlull.numbers import counted, digits, percent, scaled
+from netlull.numbers import count, counted, digits, percent, scaled
 from netlull.quantities import in_unit, rate_text
+from netlull.results.energy import CAUSE_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
     from netlull.fleet.inventory import Link
     from netlull.fleet.loads import Loads
 
-__all__ = ["HOURS_OF_A_YEAR", "Answer", "Prices", "Scheme", "answer"]
+__all__ = ["HOURS_OF_A_YEAR", "Answer", "LinkFacts", "Prices", "Scheme", "answer"]
 
 HOURS_OF_A_YEAR = 8760.0
 _JOULES_OF_A_KWH = 3.6e6
@@ -61,6 +64,20 @@ class Names:
     links: Sequence[str]
 
 
+class LinkFacts(NamedTuple):
+    """A link in a report."""
+
+    link: Link
+    utilisation: float
+    """The mean utilisation of its busier direction."""
+    asleep: float
+    """The share of time that it sleeps under Hypnos."""
+    is_bridge: bool
+    """True if the network falls apart without it."""
+    saved: tuple[float, float, float, float]
+    """`Bounds.by_link`."""
+
+
 @dataclass(frozen=True)
 class Scheme:
     """A way to save energy, with the watts that it saves as a mean over time."""
@@ -88,6 +105,8 @@ class Answer:
     plans: Mapping[str, NDArray[np.bool_]]
     """The links asleep by plan, Hypnos first: arrays of shape (links, intervals)."""
     survives: bool
+    routed: Routed | None
+    """The plans on an estimated traffic matrix, if one was asked for."""
     link_loads: NDArray[np.float64] = field(repr=False)
     """In b/s, of shape (links, 2 directions, intervals)."""
 
@@ -114,11 +133,18 @@ class Answer:
         return None if self.prices.gco2_per_kwh is None else kwh * self.prices.gco2_per_kwh / 1000
 
     @functools.cached_property
+    def of_one_number(self) -> int:
+        """The devices whose models do not say what a port draws."""
+        return sum(model in self.fleet.of_one_number for model in self.fleet.inventory.models.values())
+
+    @functools.cached_property
     def schemes(self) -> list[Scheme]:
-        """The bounds, and the links that Hypnos chooses."""
-        at_most = float(self.bounds.sleep_links)
+        """The bounds, and the links that Hypnos chooses. Empty if no model says what a port draws."""
+        if self.of_one_number == len(self.fleet.inventory.models):
+            return []
+        at_most = self.bounds.sleep_links
         return [
-            Scheme("links asleep", self.bounds.sleep, is_bound=True, links=at_most),
+            Scheme("links asleep, loads within 80 %", self.bounds.sleep, is_bound=True, links=at_most),
             Scheme(
                 "the same, idle transceivers unplugged",
                 self.bounds.unplugged,
@@ -146,6 +172,9 @@ class Answer:
     @property
     def sentence(self) -> str:
         """The answer in a sentence or two."""
+        draws = f"The fleet draws {scaled(self.mean_w, 'W', 3)}."
+        if not self.schemes:
+            return f"{draws} Savings are unknown: no model says what a port draws."
         sleep, unplugged, *_ = self.schemes
         kwh = self.kwh_of_a_year(unplugged.watts)
         worth = [f"{scaled(kwh * 1000, 'Wh', 3)} a year"]
@@ -154,9 +183,14 @@ class Answer:
         worth += [] if mass is None else [f"{digits(mass, 3)} kg CO2e"]
         share = percent(sleep.watts / self.mean_w)
         more = f"{percent(unplugged.watts / self.mean_w)} if their transceivers were unpowered"
+        without = (
+            f" This leaves out the ports of {counted(self.of_one_number, 'device')}: their models do not say what a "
+            "port draws."
+        )
         return (
-            f"The fleet draws {scaled(self.mean_w, 'W', 3)}. Sleeping links could save at most {share}, {more}: "
+            f"{draws} Sleeping links could save at most {share}, {more}: "
             f"{', '.join(worth[:-1])}{' and ' if worth[:-1] else ''}{worth[-1]}."
+            f"{without if self.of_one_number else ''}"
         )
 
     def by_cause(self) -> list[tuple[str, float]]:
@@ -192,11 +226,21 @@ class Answer:
             for speed, own in sorted(found.items())
         ]
 
-    def by_link(self) -> list[tuple[Link, float, float]]:
-        """Each link with the mean utilisation of its busier direction, and the share of time that it sleeps."""
+    def by_link(self) -> list[LinkFacts]:
+        """The facts of each link, in their order."""
         speeds = np.array([link.speed_bps for link in self.links])
         busy = np.nan_to_num(self.link_loads).mean(axis=2).max(axis=1, initial=0.0) / speeds
-        return list(zip(self.links, busy.tolist(), self.asleep.mean(axis=1).tolist(), strict=True))
+        bridges = bridges_of([link.devices for link in self.links])
+        is_bridge = [place in bridges for place in range(len(self.links))]
+        return list(
+            map(LinkFacts, self.links, busy.tolist(), self.asleep.mean(axis=1).tolist(), is_bridge, self.bounds.by_link)
+        )
+
+    def changes_per_hour(self, asleep: NDArray[np.bool_]) -> float:
+        """The mean number of links that fall asleep or wake in an hour."""
+        changes = np.count_nonzero(asleep[:, 1:] != asleep[:, :-1])
+        between = (self.loads.intervals - 1) * self.loads.step_s / 3600
+        return changes / between if changes else 0.0
 
     @property
     def utilisation(self) -> float:
@@ -212,8 +256,8 @@ class Answer:
             watts = {model: in_unit(str(table[name]), "W") for model, table in described.items() if table.get(name)}
             own = [device for device, model in models.items() if model in watts]
             if own:
-                told = sum(watts[models[device]] or 0.0 for device in own)
-                found.append((words, told, float(sum(self.power.devices[device].sum() for device in own))))
+                stated = sum(watts[models[device]] or 0.0 for device in own)
+                found.append((words, stated, float(sum(self.power.devices[device].sum() for device in own))))
         return found
 
     @functools.cached_property
@@ -260,7 +304,72 @@ class Answer:
                 }
                 for scheme in self.schemes
             ],
+            "plans": [
+                {
+                    "plan": name,
+                    "links_asleep": float(asleep.sum(axis=0).mean()),
+                    "changes_per_hour": self.changes_per_hour(asleep),
+                    **self._overloads(name),
+                }
+                for name, asleep in self._states()
+            ],
+            "matrix": None
+            if self.routed is None
+            else {
+                "step_s": self.routed.step_s,
+                "steps": self.routed.steps,
+                "from_outside_interfaces": self.routed.from_outside,
+                "mean_error": float(self.routed.errors.mean()),
+                "largest_error": float(self.routed.errors.max()),
+                "steps_above_the_bound": self.routed.full,
+            },
         }
+
+    def _states(self) -> list[tuple[str, NDArray[np.bool_]]]:
+        """The plans with their links asleep; first the network without a plan, if loads are routed."""
+        none = {} if self.routed is None else {AWAKE: np.zeros_like(self.asleep)}
+        return list((none | dict(self.plans)).items())
+
+    def _overloads(self, name: str) -> dict[str, int]:
+        if self.routed is None:
+            return {}
+        counts = self.routed.overloads[name]
+        return {
+            f"steps_above_{limit:.0%}{when}".replace("%", "_percent"): number
+            for when, numbers in (("", counts.now), ("_one_step_later", counts.later))
+            for limit, number in zip(LIMITS, numbers, strict=True)
+        }
+
+    def plans_table(self) -> Rows:
+        """The plans: links asleep, changes, and the steps with overloaded links if loads are routed."""
+        header = ["plan", "mean links asleep", "changes per hour"]
+        rows = [
+            [name, digits(float(asleep.sum(axis=0).mean())), digits(self.changes_per_hour(asleep))]
+            for name, asleep in self._states()
+        ]
+        if self.routed is not None:
+            header += [f"{when} > {limit:.0%}".replace("%", " %") for when in ("steps", "next") for limit in LIMITS]
+            rows = [[*row, *map(count, self._overloads(row[0]).values())] for row in rows]
+        return header, rows
+
+    def about_plans(self) -> list[str]:
+        """The notes on the table of plans."""
+        if self.routed is None:
+            return ["Add --matrix '1 h' to see how many steps have overloaded links: it estimates a traffic matrix."]
+        found = self.routed
+        model = "loads of interfaces to the outside" if found.from_outside else "loads of links alone"
+        notes = [
+            f"{counted(found.steps, 'step')} of {digits(found.step_s)} s. Those count in which some link is above 80 "
+            "or 100 % of its capacity: with the traffic of the step's busiest interval, and of the next step's.",
+            f"The traffic matrix is an estimate, from a gravity model of {model}. Its loads differ from the measured "
+            f"ones by {percent(float(found.errors.mean()))} in the mean, {percent(float(found.errors.max()))} at most.",
+        ]
+        if found.full:
+            notes.append(
+                f"{counted(found.full, 'step')} above the bound of the load-aware plan with all links awake: nothing "
+                "sleeps there."
+            )
+        return notes
 
     def power_table(self) -> Rows:
         """Power and energy by cause."""
@@ -302,7 +411,7 @@ class Answer:
             *([] if mass is None else [f"{digits(mass)} kg"]),
         ]
 
-    def _about_loads(self) -> list[str]:
+    def _about_loads(self, names: Sequence[str]) -> list[str]:
         inventory, loads = self.fleet.inventory, self.loads
         silent = sum(port.is_up and name not in loads.rates for name, port in inventory.ports.items())
         slow = [
@@ -317,32 +426,48 @@ class Answer:
             f"{counted(len(loads.missing), 'file')} of the inventory's loads not in the folder.": loads.missing,
             f"{counted(len(slow), 'port')} faster than any that the model describes, counted as its fastest.": slow,
         }
-        return [note for note, there in notes.items() if there]
+        found = [note for note, number in notes.items() if number]
+        if loads.unequal:
+            worst, difference = loads.unequal[0]
+            found.append(
+                f"{counted(len(loads.unequal), 'direction')} of links whose two ends differ by more than "
+                f"{percent(TOLERANCE)} in the mean; the worst, by {percent(difference)}: {names[worst]}."
+            )
+        return found
 
-    def notes(self) -> list[str]:
-        """The assumptions of the numbers."""
-        told = [
+    def notes(self, names: Names) -> list[str]:
+        """The assumptions of the numbers, and doubtful loads."""
+        notes = [
             f"Packets have {digits(self.fleet.packet_bytes)} bytes as a mean (--packet-size).",
             "A bound is the most that these loads allow. No scheme need reach it, and bounds do not add up.",
+            "A plan that loads links above 80 % may save more than the bound of sleep.",
             "The energy of traffic is not saved: it goes another way.",
         ]
         if self.known < 1:
-            told.append(f"{percent(1 - self.known)} of the links' loads are unknown and count as no traffic.")
-        told += self._about_loads()
+            notes.append(f"{percent(1 - self.known)} of the links' loads are unknown and count as no traffic.")
+        if self.of_one_number:
+            notes.append(
+                f"{counted(self.of_one_number, 'device')} with one number for all their power, whatever the ports do. "
+                "That of a data sheet is a maximum or a budget, not a measurement."
+            )
+        notes += self._about_loads(names.links)
         if self.survives:
-            told.append("Bounds of sleep leave a network that survives the failure of a link, where it does today.")
+            notes.append(
+                "The bound of sleep leaves a network that survives the failure of a link, where it does today."
+            )
         if self.prices.pue is not None:
-            told.append(f"kWh, money and CO2 of a year include the building (PUE {digits(self.prices.pue)}).")
-        return told
+            notes.append(f"kWh, money and CO2 of a year include the building (PUE {digits(self.prices.pue)}).")
+        return notes
 
 
 def _without_rounding(watts: float, of: float) -> float:
     return 0.0 if abs(watts) < 1e-12 * of else watts
 
 
-def answer(
+def answer(  # noqa: PLR0913  # one per option of the command
     fleet: Fleet, loads: Loads, prices: Prices | None = None, *, zone: str | None = None, survives: bool = False,
     hypnos: Hypnos | None = None, plans: Mapping[str, NDArray[np.bool_]] | None = None,
+    load_aware: float | None = None, matrix_s: float | None = None,
 ) -> Answer:  # fmt: skip
     """The answer for a fleet and its loads.
 
@@ -354,6 +479,9 @@ def answer(
         survives: bounds of sleep leave every device two of its links, if it has them.
         hypnos: the rule that chooses links; default Hypnos's own parameters.
         plans: further links asleep by the name of the plan: arrays of shape (links, intervals).
+        load_aware: the bound of the load-aware plan; default no such plan.
+        matrix_s: the time in s between two estimates of the traffic matrix; default an hour with `load_aware`, else
+            none.
     """
     links = fleet.inventory.links
     found = link_loads(fleet.inventory, loads)
@@ -366,7 +494,12 @@ def answer(
         raise InputError(
             f"{fleet.inventory.path}: the devices draw {power.total.mean():g} W; expected models with a power"
         )
+    judged = None
+    if load_aware is not None or matrix_s is not None:
+        judged = routed(fleet.inventory, loads, found, chosen, step_s=matrix_s or STEP_S, bound=load_aware)
+        if judged.load_aware is not None:
+            chosen[f"load-aware at {load_aware:g}"] = judged.load_aware
     return Answer(
-        fleet, loads, power, bounds(fleet, loads, survives=survives),
-        prices or Prices(), zone_of(zone) or dt.UTC, known, chosen, survives, found,
+        fleet, loads, power, bounds(fleet, loads, found, survives=survives),
+        prices or Prices(), zone_of(zone) or dt.UTC, known, chosen, survives, judged, found,
     )  # fmt: skip

@@ -6,6 +6,7 @@ import csv
 import datetime as dt
 import itertools
 import math
+import os
 from collections import deque
 from typing import TYPE_CHECKING
 
@@ -44,30 +45,31 @@ def write_example(folder: Path) -> tuple[Path, Path]:
 
     Raises:
         InputError: a file exists already.
+        OutputError: they cannot be written.
     """
     files = (folder / INVENTORY, folder / LOADS)
     for file in files:
-        if file.exists():
+        if os.path.lexists(file):
             raise InputError(f"{file}: exists already; expected a new folder")
     random = np.random.default_rng(_SEED)
     names, links = _network(random)
     load = _loads(random, names, links)
-    folder.mkdir(parents=True, exist_ok=True)
     ports = _ports(names, links)
     header = ("device", "model", "interface", "speed", "transceiver", "peer_device", "peer_interface")
-    _write(files[0], [header, *map(_row, ports)])
     times = [(_START + dt.timedelta(seconds=step * _STEP_S)).isoformat() for step in range(_STEPS)]
     counted = (
         (time, *name, one, other)
         for name, received, sent in _counted(random, ports, load)
         for time, one, other in zip(times, received, sent, strict=True)
     )
-    _write(files[1], itertools.chain([("time", "device", "interface", "in_bps", "out_bps")], counted))
+    with staged_file(files[0]) as inventory, staged_file(files[1]) as loads:
+        _write(inventory, [header, *map(_row, ports)])
+        _write(loads, itertools.chain([("time", "device", "interface", "in_bps", "out_bps")], counted))
     return files
 
 
 def _write(path: Path, rows: Iterable[Sequence[object]]) -> None:
-    with staged_file(path) as stage, stage.open("w", encoding="utf-8", newline="") as file:
+    with path.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows(rows)
 
 
@@ -97,16 +99,22 @@ def _network(random: np.random.Generator) -> tuple[list[str], list[Ends]]:
     return names, links + links[:_CORE]
 
 
-def _loads(random: np.random.Generator, names: list[str], links: list[Ends]) -> NDArray[np.float64]:
-    """The loads in b/s, of shape (links, 2 directions, intervals): shortest paths by hops, shared within bundles."""
+def _demand(random: np.random.Generator, size: int) -> NDArray[np.float64]:
+    """The traffic matrix, without a unit."""
     sizes = random.lognormal(0, 0.8, _ACCESS)
-    first = len(names) - _ACCESS
-    demand = np.zeros((len(names), len(names)))
+    first = size - _ACCESS
+    demand = np.zeros((size, size))
     demand[first:, first:] = np.outer(sizes, sizes)
     # Half of the traffic comes from or goes to the core: other networks and caches.
     demand[first:, :_CORE] = sizes[:, None] * sizes.sum() / _CORE / 6
     demand[:_CORE, first:] = 2.5 * demand[first:, :_CORE].T
     np.fill_diagonal(demand, 0)
+    return demand
+
+
+def _loads(random: np.random.Generator, names: list[str], links: list[Ends]) -> NDArray[np.float64]:
+    """The loads in b/s, of shape (links, 2 directions, intervals): shortest paths by hops, shared within bundles."""
+    demand = _demand(random, len(names))
     beside: dict[int, dict[int, list[tuple[int, int]]]] = {place: {} for place in range(len(names))}
     for link, (one, other, _) in enumerate(links):
         beside[one].setdefault(other, []).append((link, 0))

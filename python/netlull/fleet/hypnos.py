@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Hypnos"]
+__all__ = ["Hypnos", "spared"]
 
 _BUDGET_CAPACITY_BPS = 250e9
 _BUDGET_PER_UTILISATION = 1e-4
@@ -53,16 +53,21 @@ class Hypnos:
         names = {name: place for place, name in enumerate(dict.fromkeys(name for pair in ends for name in pair))}
         nodes = np.array([[names[name] for name in pair] for pair in ends], dtype=np.int64).reshape(len(ends), 2)
         found = np.zeros((len(ends), loads_bps.shape[2]), dtype=bool)
+        known = np.logical_not(np.isnan(loads_bps).any(axis=1))
+        # In most intervals all links are known.
+        bundles = self._members(nodes)
         for interval in range(loads_bps.shape[2]):
-            loads = loads_bps[:, :, interval]
-            known = np.flatnonzero(~np.isnan(loads).any(axis=1))
-            off = self._step(nodes[known], capacities_bps[known], loads[known])
-            found[known[off], interval] = True
+            places = np.flatnonzero(known[:, interval])
+            own = nodes[places]
+            members = bundles if len(places) == len(nodes) else self._members(own)
+            off = self._step(own, capacities_bps[places], loads_bps[places, :, interval], members)
+            found[places[off], interval] = True
         return found
 
     def _step(
-        self, nodes: NDArray[np.int64], capacities: NDArray[np.float64], loads: NDArray[np.float64]
-    ) -> NDArray[np.int64]:
+        self, nodes: NDArray[np.int64], capacities: NDArray[np.float64], loads: NDArray[np.float64],
+        members: list[list[int]],
+    ) -> NDArray[np.int64]:  # fmt: skip
         """The places of the links that sleep in an interval."""
         total = capacities.sum()
         utilisation = loads.sum() / (2 * total) if total else 0.0
@@ -70,11 +75,16 @@ class Hypnos:
         budget = np.inf
         if utilisation:
             budget = self.budget * total / _BUDGET_CAPACITY_BPS * _BUDGET_PER_UTILISATION / utilisation**2 * 1e9
-        members = self._members(nodes)
-        off = [place for bundle in members for place in self._spared(bundle, nodes, capacities, loads)]
-        awake = np.ones(len(nodes), dtype=bool)
-        awake[off] = False
-        ends, room, both = self._merged(members, nodes, capacities, loads, awake)
+        off: list[int] = []
+        first = [bundle[0] for bundle in members]
+        ends, room, both = nodes[first], capacities[first], loads[first]
+        for place, bundle in enumerate(members):
+            if len(bundle) > 1:
+                both[place] = _directed(bundle, nodes, loads)
+                replaced = spared(bundle, capacities, float(both[place].max()), 1 - self.margin)
+                room[place] = capacities[[member for member in bundle if member not in replaced]].sum()
+                off += replaced
+        asleep = set(off)
         spare = np.maximum(0.0, room[:, None] * (1 - self.margin) - both)
         least = np.full(int(nodes.max(initial=-1)) + 1, np.inf)
         for side in (0, 1):
@@ -91,7 +101,7 @@ class Hypnos:
                 break
             if place not in needed:
                 budget -= scores[place]
-                off += [member for member in members[place] if awake[member]]
+                off += [member for member in members[place] if member not in asleep]
         return np.array(sorted(off), dtype=np.int64)
 
     def _members(self, nodes: NDArray[np.int64]) -> list[list[int]]:
@@ -103,34 +113,21 @@ class Hypnos:
             found.setdefault((min(one, other), max(one, other)), []).append(place)
         return list(found.values())
 
-    def _spared(
-        self, bundle: list[int], nodes: NDArray[np.int64], capacities: NDArray[np.float64], loads: NDArray[np.float64]
-    ) -> list[int]:
-        """The members of a bundle that the others can replace: the smallest, and of equal ones the last."""
-        if len(bundle) == 1:
-            return []
-        load = _directed(bundle, nodes, loads).max()
-        kept, room = 0, 0.0
-        largest = sorted(bundle, key=lambda place: -capacities[place])
-        for place in largest:
-            if kept and load <= (1 - self.margin) * room:
-                break
-            kept, room = kept + 1, room + float(capacities[place])
-        return largest[kept:]
 
-    @staticmethod
-    def _merged(
-        members: list[list[int]], nodes: NDArray[np.int64], capacities: NDArray[np.float64],
-        loads: NDArray[np.float64], awake: NDArray[np.bool_],
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:  # fmt: skip
-        """The ends, awake capacities and loads of bundles."""
-        first = [bundle[0] for bundle in members]
-        ends, room, both = nodes[first], capacities[first].copy(), loads[first].copy()
-        for place, bundle in enumerate(members):
-            if len(bundle) > 1:
-                room[place] = capacities[[member for member in bundle if awake[member]]].sum()
-                both[place] = _directed(bundle, nodes, loads)
-        return ends, room, both
+def spared(
+    bundle: Sequence[int], capacities_bps: NDArray[np.float64], load_bps: float, most_loaded: float
+) -> list[int]:
+    """The members of a bundle that the others can replace: the smallest, and of equal ones the last.
+
+    The others carry the load at `most_loaded` of their capacities.
+    """
+    kept, room = 0, 0.0
+    largest = sorted(bundle, key=lambda place: -capacities_bps[place])
+    for place in largest:
+        if kept and load_bps <= most_loaded * room:
+            break
+        kept, room = kept + 1, room + float(capacities_bps[place])
+    return largest[kept:]
 
 
 def _directed(bundle: list[int], nodes: NDArray[np.int64], loads: NDArray[np.float64]) -> NDArray[np.float64]:

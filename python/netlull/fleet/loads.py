@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from netlull.fleet.columns import Coded, Columns
     from netlull.fleet.inventory import Inventory, PortName
 
-__all__ = ["Loads", "link_loads", "read_loads", "times_of", "zone_of"]
+__all__ = ["TOLERANCE", "Loads", "link_loads", "read_loads", "times_of", "zone_of"]
 
 LARGEST_BYTES = 2**31
 """The largest file of loads, in bytes."""
@@ -37,6 +37,10 @@ _GAP = 1.5
 """Steps after which a rate is no longer known."""
 _ABOVE = 1.05
 """The share of a port's speed above which a counter has been reset: headers and clocks explain less."""
+TOLERANCE = 0.1
+"""The difference of the means that two ends of a link count of the same direction, as a share of the larger."""
+_IDLE = 0.001
+"""The utilisation up to which ends are not compared: keep-alives of one end only make a difference there."""
 
 _BITS = {
     "ifHCInOctets": (0, 64), "ifHCOutOctets": (1, 64), "ifInOctets": (0, 32), "ifOutOctets": (1, 32),
@@ -82,9 +86,12 @@ class Loads:
     fast: int = 0
     """Rates above the speed of their port by more than 5 %."""
     missing: tuple[str, ...] = ()
-    """Files of a folder that the inventory names and that are not there."""
+    """Files that the inventory names and that the folder lacks."""
     strangers: tuple[str, ...] = ()
     """Interfaces of the files that the inventory does not have."""
+    unequal: tuple[tuple[int, float], ...] = ()
+    """Directions of links whose two ends differ by more than `TOLERANCE`, the worst first: the place of the link in
+    `Inventory.links`, and the difference of the means as a share of the larger."""
 
     @property
     def intervals(self) -> int:
@@ -103,6 +110,25 @@ def link_loads(inventory: Inventory, loads: Loads) -> NDArray[np.float64]:
         one, other = (loads.rates.get(end, unknown) for end in link.ends)
         found[place] = (one[1] + other[0]) / 2, (other[1] + one[0]) / 2
     return found
+
+
+def _unequal(inventory: Inventory, rates: Mapping[PortName, NDArray[np.float64]]) -> list[tuple[int, float]]:
+    """`Loads.unequal`: the means are those of the intervals that both ends know."""
+    found = []
+    for place, link in enumerate(inventory.links):
+        one, other = (rates.get(end) for end in link.ends)
+        if one is None or other is None:
+            continue
+        both = ~np.isnan(one) & ~np.isnan(other[::-1])
+        for direction in (0, 1):
+            known = both[direction]
+            ends = (
+                [float(each[known].mean()) for each in (one[direction], other[1 - direction])] if known.any() else [0.0]
+            )
+            difference = max(ends) - min(ends)
+            if difference > TOLERANCE * max(ends) and max(ends) > _IDLE * link.speed_bps:
+                found.append((place, difference / max(ends)))
+    return sorted(found, key=lambda entry: -entry[1])
 
 
 def _filled(inventory: Inventory, rates: Mapping[PortName, NDArray[np.float64]]) -> dict[PortName, NDArray[np.float64]]:
@@ -133,7 +159,7 @@ def read_loads(
         inventory: the interfaces.
         unit: "b/s" or "B/s", for columns named `in` and `out`.
         zone: the time zone of times without one, such as "Europe/Oslo". Where clocks go back, the first of two equal
-            times of an interface comes first.
+            times of an interface comes first, and loads that begin in the hour that comes twice need offsets.
 
     Raises:
         InputError: a file is missing or wrong; the message names the file, and the line if there is one.
@@ -224,9 +250,10 @@ class _Reader:
             both = known.pop(name)
             binned = [np.full(count, np.nan) if one is None else _binned(one.shortened(), edges) for one in both]
             rates[name] = np.stack(binned)
+        unequal = tuple(_unequal(self.inventory, rates))
         filled = _filled(self.inventory, rates)
         missing, strangers = tuple(self.missing), tuple(self.strangers)
-        return Loads(float(start), float(step), filled, self.resets, self.fast, missing, strangers)
+        return Loads(float(start), float(step), filled, self.resets, self.fast, missing, strangers, unequal)
 
     def _folder(self, folder: Path) -> None:
         named = {port.loads: name for name, port in self.inventory.ports.items() if port.loads is not None}
@@ -252,7 +279,7 @@ class _Reader:
             same = np.flatnonzero(np.diff(at) == 0)
             if same.size:
                 row = int(rows[order[same[0] + 1]])
-                text = f"{times.text(row)} is there twice for {' '.join(name)}; expected it once"
+                text = f"{times.text(row)} comes twice for {' '.join(name)}; expected it once"
                 raise InputError(f"{path}, line {line_of(path, row)}: time: {text}")
             both = [values[rows[order]] for values in table.loads]
             self._add(path, name, {0: both[0], 1: both[1]}, at, 64 if table.counts else None)
@@ -270,6 +297,8 @@ class _Reader:
         starts = np.flatnonzero((np.diff(device) != 0) | (np.diff(interface) != 0)) + 1
         firsts = [(owners[device[row]], names[interface[row]]) for row in (0, *starts.tolist())]
         del device, interface
+        # A month of 260 links has 36 MB of them.
+        table.device.rows = table.interface.rows = bytearray()
         for name, rows in zip(firsts, np.split(order, starts), strict=True):
             if name in self.inventory.ports:
                 yield name, rows
@@ -279,7 +308,7 @@ class _Reader:
     def _prometheus(self, path: Path) -> None:
         try:
             answer = msgspec.json.decode(path.read_bytes(), type=_Answer)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
             expected = "expected the answer of a range query (data.result, resultType matrix)"
             raise InputError(f"{path}: {error}; {expected}") from None
         for place, series in enumerate(answer.data.result):
@@ -383,6 +412,7 @@ class _Times:
     """The times of a table, each different text read once."""
 
     def __init__(self, path: Path, column: Coded, zone: zoneinfo.ZoneInfo | None) -> None:
+        self._path = path
         self._codes = column.codes
         self._texts = list(column.texts)
         read = [self._read(path, code, text, zone) for code, text in enumerate(self._texts)]
@@ -397,13 +427,28 @@ class _Times:
         """The times of an interface's rows, in seconds since 1970."""
         codes = self._codes[rows]
         at: NDArray[np.float64] = self._first[codes]
+        twice = np.flatnonzero(self._first[codes] != self._second[codes])
+        if twice.size:
+            self._check_start(rows, at, twice)
         seen: set[int] = set()
-        for place in np.flatnonzero(self._first[codes] != self._second[codes]):
+        for place in twice:
             code = int(codes[place])
             if code in seen:
                 at[place] = self._second[code]
             seen.add(code)
         return at
+
+    def _check_start(self, rows: NDArray[np.int64], at: NDArray[np.float64], twice: NDArray[np.int64]) -> None:
+        """Refuses loads that begin in an hour that comes twice unless each of its times comes twice, too.
+
+        Nothing tells in which of the two hours they begin.
+        """
+        first = int(np.argmin(at))
+        if first in twice and np.any(np.unique(self._codes[rows[twice]], return_counts=True)[1] < 2):
+            row = int(rows[first])
+            where = f"{self._path}, line {line_of(self._path, row)}: time"
+            found = f'the loads of an interface begin at "{self.text(row)}", in an hour that comes twice'
+            raise InputError(f"{where}: {found}; expected the offset of each time, such as +01:00")
 
     def _read(self, path: Path, code: int, text: str, zone: zoneinfo.ZoneInfo | None) -> tuple[float, float]:
         try:

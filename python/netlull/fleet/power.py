@@ -5,47 +5,33 @@ from __future__ import annotations
 import functools
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from netlull import _engine
-from netlull.documents.textfiles import read_text
-from netlull.documents.tomltext import read_toml
 from netlull.errors import InputError, near
 from netlull.fleet.columns import BYTE
+from netlull.fleet.devices import Devices, known_devices
 from netlull.quantities import in_unit
+from netlull.results.energy import CAUSE_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
+    from netlull.fleet.devices import Table
     from netlull.fleet.inventory import Inventory, Port, PortName
     from netlull.fleet.loads import Loads
 
-__all__ = ["ASLEEP", "CAUSES", "CAUSE_WORDS", "DOWN", "UP", "Fleet", "FleetPower", "fleet_of"]
+__all__ = ["ASLEEP", "CAUSES", "DOWN", "UP", "Fleet", "FleetPower", "fleet_of"]
 
-CAUSE_WORDS = {
-    "base": "boxes without ports",
-    "line_card": "line cards",
-    "port": "ports",
-    "transceiver_in": "transceivers, plugged in",
-    "transceiver_up": "transceivers, in use",
-    "per_bit": "traffic, by bits",
-    "per_packet": "traffic, by packets",
-    "supply_loss": "losses of power supplies",
-}
-"""The causes of a device's power, as the core names them, in words."""
 CAUSES = tuple(CAUSE_WORDS)
 DOWN, UP, ASLEEP = 0, 1, 2
 """The states of a port."""
 _EMPTY = "none"
 """The transceiver of an empty port."""
-
-Table = dict[str, Any]
-"""The watts of a device, as a `[[power]]` table of a scenario."""
 
 
 @dataclass(frozen=True)
@@ -77,9 +63,15 @@ class Fleet:
     """The mean size of packets."""
 
     @functools.cached_property
+    def of_one_number(self) -> list[str]:
+        """The models that do not say what a port draws: nothing is known of the savings there."""
+        fields = ("port", "idle", "busy", "line_card")
+        return [name for name, table in self.described.items() if not any(table.get(field) for field in fields)]
+
+    @functools.cached_property
     def described(self) -> Mapping[str, Table]:
         """The tables with the fields of the models that they start from."""
-        known = _known()
+        known = known_devices()
         return {name: known.get(str(table.get("model")), {}) | table for name, table in self.tables.items()}
 
     def power(
@@ -153,53 +145,35 @@ class Fleet:
         try:
             causes, each = _engine.device_watts(table, uses, states, bits, packets)
         except _engine.ScenarioError as error:
-            told = re.fullmatch(r"uses\.(\d+)\.(.*)", str(error))
-            if told is None:
+            port = re.fullmatch(r"uses\.(\d+)\.(.*)", str(error))
+            if port is None:
                 raise InputError(f"{self.inventory.path}: device {device}: {error}") from None
-            raise InputError(f"{self.inventory.path}, line {ports[int(told[1])].line}: {told[2]}") from None
+            raise InputError(f"{self.inventory.path}, line {ports[int(port[1])].line}: {port[2]}") from None
         return np.stack([causes[cause] for cause in CAUSES]), each
 
 
-def fleet_of(inventory: Inventory, devices: Path | None = None, packet_bytes: float = 1000.0) -> Fleet:
-    """The fleet of an inventory, whose models are those of netlull or of a TOML file with `[[device]]` tables.
-
-    A device's table has a `name`, and the fields of a `[[power]]` table.
+def fleet_of(inventory: Inventory, devices: Devices | None = None, packet_bytes: float = 1000.0) -> Fleet:
+    """The fleet of an inventory, whose models are those of netlull, or of `devices` first.
 
     Raises:
-        InputError: a model is unknown, or a table is wrong; the message names the file and the device.
+        InputError: a model is unknown, or has no watts; the message names the file and the device.
     """
-    own = {} if devices is None else _read(devices)
-    known = [*own, *_known()]
-    tables = {}
+    own = devices or Devices()
+    known = known_devices()
+    tables: dict[str, Table] = {}
     for device, model in inventory.models.items():
-        if model not in known:
+        if model in tables:
+            continue
+        kind = own.type_of(model)
+        if model in own.tables:
+            tables[model] = own.tables[model]
+        elif kind is not None:
+            tables[model] = kind.table()
+        elif model in known:
+            tables[model] = {"model": model}
+        else:
             raise InputError(
-                f'{inventory.path}: model "{model}" of {device} is unknown; {near(model, known)}; '
+                f'{inventory.path}: model "{model}" of {device} is unknown; {near(model, [*own.names, *known])}; '
                 "--devices FILE describes others (docs/how-to/energy.md)"
             )
-        tables[model] = own.get(model, {"model": model})
     return Fleet(inventory, tables, packet_bytes)
-
-
-def _known() -> dict[str, Table]:
-    """The tables of netlull's devices."""
-    return {model["name"]: model["device"] for model in _engine.catalogue()["power"] if model.get("device")}
-
-
-def _read(path: Path) -> dict[str, Table]:
-    tables: dict[str, Table] = {}
-    for place, table in enumerate(read_toml(read_text(path), str(path)).get("device", [])):
-        name = table.get("name") if isinstance(table, dict) else None
-        if not isinstance(name, str) or not name:
-            raise InputError(f"{path}: device.{place}.name: is missing; expected the name of a model")
-        if name in tables:
-            raise InputError(f"{path}: device.{place}.name: {name} is there twice; expected it once")
-        none = np.zeros((0, 2, 1))
-        try:
-            _engine.device_watts(table, [], np.zeros((0, 1), dtype=np.uint8), none, none)
-        except _engine.ScenarioError as error:
-            raise InputError(f"{path}: device.{place} ({name}): {error}") from None
-        tables[name] = table
-    if not tables:
-        raise InputError(f"{path}: has no [[device]]; expected a table for each model")
-    return tables

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netlull.fleet.connected import bridges_of, forest_of
+from netlull.fleet.needed import needed
 from netlull.fleet.power import ASLEEP, CAUSES, DOWN, UP
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from netlull.fleet.inventory import Link, Port, PortName
+    from netlull.fleet.inventory import Port, PortName
     from netlull.fleet.loads import Loads
     from netlull.fleet.power import Fleet
 
@@ -33,9 +33,9 @@ class Bounds:
     """
 
     sleep: float
-    """Links asleep while every device stays connected."""
-    sleep_links: int
-    """The most links asleep."""
+    """Links asleep while every device stays connected, and no link carries more than 80 % or than today."""
+    sleep_links: float
+    """The most links asleep, as a mean over time."""
     unplugged: float
     """The same without the transceivers of sleeping links, and of ports that are down."""
     adaptation: float
@@ -46,12 +46,16 @@ class Bounds:
     """The powers that each link would save by itself: asleep, asleep without transceivers, at lower speeds, idle."""
 
 
-def bounds(fleet: Fleet, loads: Loads, *, survives: bool = False) -> Bounds:
+def bounds(fleet: Fleet, loads: Loads, found: NDArray[np.float64], *, survives: bool = False) -> Bounds:
     """The most that could be saved.
 
-    Sleep leaves the spanning forest of the lowest power: fewer links cannot connect the devices. With `survives`, links
-    without which the network falls apart stay, and each part without such a link keeps as many links as it has devices:
-    fewer cannot survive a failure. Line cards sleep with their ports.
+    Sleep leaves at least the links of `needed` awake. Line cards sleep with their ports.
+
+    Args:
+        fleet: the devices.
+        loads: the loads of their interfaces.
+        found: those of the links (`link_loads`).
+        survives: after sleep the network survives the failure of a link wherever it does without.
     """
     links = fleet.inventory.links
     ends = [end for link in links for end in link.ends]
@@ -60,13 +64,14 @@ def bounds(fleet: Fleet, loads: Loads, *, survives: bool = False) -> Bounds:
     asleep = {end: ports[end].up - ports[end].asleep for end in ends}
     dark = {end: ports[end].up for end in ends}
 
-    def most(saved: Mapping[PortName, float], *, unplugged: bool) -> tuple[float, int]:
+    def most(saved: Mapping[PortName, float], *, unplugged: bool) -> tuple[float, float]:
         """The power that all links save at once without those that must stay awake, and the number of the others."""
         # A watt in the box is at least `least` watts at the wall.
         kept = [sum(max(0.0, saved[end]) * wall[end[0]].least for end in link.ends) for link in links]
-        power, number = _kept(links, kept, survives=survives)
+        power, number = needed(links, kept, found, survives=survives)
         off = {end: ASLEEP for end in ends if saved[end] > 0}
-        return max(0.0, _saved(fleet, off, unplugged=unplugged) - power), len(links) - number
+        watts = np.maximum(0.0, _saved(fleet, off, unplugged=unplugged) - power)
+        return float(watts.mean()), float(len(links) - number.mean())
 
     slower, idle = {}, {}
     for name, port in fleet.inventory.ports.items():
@@ -160,22 +165,3 @@ def _adaptation(fleet: Fleet, port: Port, load: NDArray[np.float64]) -> float:
         if speed < port.speed_bps:
             best = np.where(needed <= speed, np.minimum(best, fleet.port_at(port, speed, load)), best)
     return float((own - best).mean())
-
-
-def _kept(links: Sequence[Link], watts: Sequence[float], *, survives: bool) -> tuple[float, int]:
-    """A lower bound of the power of the links that stay awake, and their least number."""
-    pairs = [link.devices for link in links]
-    forest = forest_of(pairs, sorted(range(len(links)), key=lambda place: watts[place]))
-    power, number = sum(watts[place] for place in forest.links), len(forest.links)
-    if survives:
-        bridges = bridges_of(pairs)
-        whole = forest_of(pairs, [place for place in range(len(links)) if place not in bridges])
-        # Each part without a bridge is a tree of the forest, and keeps at least one link more.
-        parts: dict[str | int, list[int]] = {}
-        for place in range(len(links)):
-            if place not in bridges:
-                parts.setdefault(whole.root(pairs[place][0]), []).append(place)
-        for own in parts.values():
-            power += min((watts[place] for place in own if place not in forest.links), default=0.0)
-            number += 1
-    return power, number

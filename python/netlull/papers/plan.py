@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
+from netlull._engine import ScenarioError
 from netlull.documents.tomltext import toml_document
+from netlull.errors import InputError, near
 from netlull.papers.toml import PaperError, read_data
 from netlull.results.output import staged_file
 from netlull.scenario import Scenario
@@ -127,6 +129,7 @@ def _plan(source: _Source, scope: Scope | None, seeds: int | None, changes: Sequ
     sweep = read_data(source.sweep)
     sweep["scenario"] = "scenario.toml"
     for change in changes:
+        _check_use(folder, sweep, change)
         sweep = _with_axes(folder, sweep, change)
     if seeds is not None:
         sweep = _with_seeds(folder, sweep, seeds)
@@ -141,7 +144,21 @@ def _scenario(path: Path, changes: Sequence[Alternative]) -> str:
         values |= dict(change.set) | dict.fromkeys(change.unset)
     if not values:
         return path.read_text(encoding="utf-8")
-    return toml_document(Scenario.from_file(path, allow_code=True).with_values(values).to_dict())
+    scenario = Scenario.from_file(path, allow_code=True)
+    try:
+        return toml_document(scenario.with_values(values).to_dict())
+    except (InputError, ScenarioError) as error:
+        names = ", ".join(change.name for change in changes)
+        raise PaperError(f"{path.parent.name}/readings.toml: alternative {names}: {error}") from None
+
+
+def _check_use(folder: Path, sweep: Mapping[str, Any], change: Alternative) -> None:
+    """Refuses a metric that the sweep does not have."""
+    known = sweep.get("metrics", {})
+    for name in (*change.use, *change.use.values()):
+        if name not in known:
+            where = f"{folder.name}/readings.toml: alternative {change.name}: use"
+            raise PaperError(f"{where}: {name!r} is not a metric of sweep.toml; {near(name, known)}")
 
 
 def _with_axes(folder: Path, sweep: Mapping[str, Any], change: Alternative) -> dict[str, Any]:

@@ -158,6 +158,8 @@ def _width_entries(topology: Topology, colour: str) -> list[Line2D]:
 
 
 _SIDES = [(1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1)]
+_ACROSS = {1: "left", 0: "center", -1: "right"}
+_UP = {1: "bottom", 0: "center", -1: "top"}
 
 
 def _watts(watts: float) -> str:
@@ -236,57 +238,44 @@ def _placed(
     axes: Axes, name: str, point: Points, size: float, taken: list[Bbox], nodes: Points, on_links: Points
 ) -> Annotation | None:
     """The name at the best of eight sides, near or a little further away; None if it would cover a label everywhere."""
-    best: tuple[int, tuple[float, float], tuple[str, str], Bbox] | None = None
+    best: tuple[int, tuple[float, float], Bbox] | None = None
     others = [other.bbox.x0 - _CLEAR for other in axes.figure.axes if other is not axes]  # the colour bar
     right = min(others, default=axes.figure.bbox.x1)
+    label = axes.annotate(
+        name,
+        (float(point[0]), float(point[1])),
+        (0.0, 0.0),
+        textcoords="offset points",
+        fontsize=size,
+        ha="left",
+        va="bottom",
+        zorder=5,
+        annotation_clip=False,
+    )
+    label.set_in_layout(False)
+    label.set_gid(f"name:{name}")
+    # Laying out text is slow: once is enough for all sides.
+    corner = label.get_window_extent()
     for away in (4.5, 9.0):
         for across, up in _SIDES:
             offset = (across * away * (0.75 if up else 1), up * away * (0.75 if across else 1))
-            anchors = ({1: "left", -1: "right", 0: "center"}[across], {1: "bottom", -1: "top", 0: "center"}[up])
-            box = _label(axes, name, point, size, offset, anchors)[1]
+            pixels = np.array(offset) * axes.figure.dpi / 72
+            shift = (across - 1) / 2 * corner.width + pixels[0], (up - 1) / 2 * corner.height + pixels[1]
+            box = corner.translated(*shift)
             if any(box.overlaps(other) for other in taken) or not (box.x0 > 0 and box.x1 < right):
                 continue
             covered = 3 * _inside(nodes, box.padded(_CLEAR - 2)) + _inside(on_links, box) + int(away > 5)
             if best is None or covered < best[0]:
-                best = (covered, offset, anchors, box)
+                best = (covered, offset, box)
+                label.set(ha=_ACROSS[across], va=_UP[up])
     if best is None:
+        label.remove()
         return None
-    taken.append(best[3])
-    label, _ = _label(axes, name, point, size, best[1], best[2], keep=True)
+    taken.append(best[2])
+    label.xyann = best[1]
     return label
 
 
 def _inside(points: Points, box: Bbox) -> int:
     inside = (points[:, 0] > box.x0) & (points[:, 0] < box.x1) & (points[:, 1] > box.y0) & (points[:, 1] < box.y1)
     return int(inside.sum())
-
-
-def _label(
-    axes: Axes,
-    name: str,
-    point: Points,
-    size: float,
-    offset: tuple[float, float],
-    anchors: tuple[str, str],
-    *,
-    keep: bool = False,
-) -> tuple[Annotation, Bbox]:
-    """A name next to a point, and its box in pixels. The name is removed again unless `keep`."""
-    label = axes.annotate(
-        name,
-        (float(point[0]), float(point[1])),
-        offset,
-        textcoords="offset points",
-        fontsize=size,
-        ha=anchors[0],
-        va=anchors[1],
-        zorder=5,
-        annotation_clip=False,
-    )
-    label.set_in_layout(False)
-    box = label.get_window_extent()
-    if not keep:
-        label.remove()
-    else:
-        label.set_gid(f"name:{name}")
-    return label, box

@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netlull import plot
-from netlull.fleet.power import CAUSE_WORDS, CAUSES
+from netlull.fleet.power import CAUSES
 from netlull.numbers import count, digits, percent, scaled
 from netlull.quantities import rate_text
 from netlull.report.page import Fact, FigureBlock, Page, Section, TableBlock, render
+from netlull.results.energy import CAUSE_WORDS
 from netlull.results.output import MANIFEST, file_record, origin, staged_folder, write_json
 from netlull.topology import Line, Node, Topology
 from netlull.topology.state import LineState, Part
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from netlull.fleet.answer import Answer, Names
@@ -65,10 +66,12 @@ def _hours(answer: Answer) -> list[Sequence[Any]]:
 def _links(answer: Answer, names: Names) -> list[Sequence[Any]]:
     saved = ("sleep", "unplugged", "adaptation", "idle")
     rows: list[Sequence[Any]] = [
-        ("link", "speed_bps", "mean_utilisation", "asleep_share", *(f"saved_{each}_w" for each in saved))
+        ("link", "speed_bps", "bridge", "mean_utilisation", "asleep_share", *(f"saved_{each}_w" for each in saved))
     ]
-    told = zip(names.links, answer.by_link(), answer.bounds.by_link, strict=True)
-    rows += [(name, link.speed_bps, busy, asleep, *saved) for name, (link, busy, asleep), saved in told]
+    rows += [
+        (name, facts.link.speed_bps, "yes" if facts.is_bridge else "no", facts.utilisation, facts.asleep, *facts.saved)
+        for name, facts in zip(names.links, answer.by_link(), strict=True)
+    ]
     return rows
 
 
@@ -84,8 +87,8 @@ def _page(answer: Answer, names: Names) -> Page:
             Fact("boxes without ports", percent(dict(answer.by_cause()).get("base", 0.0) / answer.mean_w)),
             Fact("mean utilisation", percent(answer.utilisation)),
             *(
-                Fact(words, f"{scaled(told, 'W')}; here {scaled(ours, 'W')}")
-                for words, told, ours in answer.compared()
+                Fact(words, f"{scaled(stated, 'W')}; here {scaled(ours, 'W')}")
+                for words, stated, ours in answer.compared()
             ),
         ],
         claims=[],
@@ -94,11 +97,13 @@ def _page(answer: Answer, names: Names) -> Page:
                 "power", "What draws it", [],
                 [TableBlock("Mean power and energy by cause", *answer.power_table())], _power_figure(answer),
             ),
-            Section("savings", "What could be saved", answer.notes(), [TableBlock("Savings", *answer.savings_table())]),
+            Section("savings", "What could be saved", [], _savings(answer)),
+            Section("plans", "Plans", answer.about_plans(), [TableBlock("Plans", *answer.plans_table())]),
             Section("sleep", "Links asleep", _about_sleep(answer), [_classes(answer)], _sleep_figures(answer, names)),
+            Section("assumptions", "Assumptions", answer.notes(names)),
             Section("sources", "Sources of the powers", _about_sources(), [_sources(answer, names)], folded=True),
             Section("devices", "Every device", [], [_devices(answer, names)], folded=True),
-            Section("links", "Every link", [], [_link_table(answer, names)], folded=True),
+            Section("links", "Every link", _about_links(), [_link_table(answer, names)], folded=True),
         ],
         readings=[],
         reading_tables=[],
@@ -107,6 +112,10 @@ def _page(answer: Answer, names: Names) -> Page:
         scenario="",
         kind="energy report",
     )  # fmt: skip
+
+
+def _savings(answer: Answer) -> list[TableBlock]:
+    return [TableBlock("Savings", *answer.savings_table())] if answer.schemes else []
 
 
 def _scope(answer: Answer) -> str:
@@ -118,7 +127,7 @@ def _scope(answer: Answer) -> str:
 def _about_sleep(answer: Answer) -> list[str]:
     return [
         "Hypnos puts a link to sleep if the links of its two devices have room for its load, until its budget of "
-        "rerouted traffic is spent (docs/models/hypnos.md). It sees link loads only: no route is checked.",
+        "rerouted traffic is spent (docs/models/hypnos.md). It sees link loads only.",
     ]
 
 
@@ -165,16 +174,17 @@ def _sleep_figures(answer: Answer, names: Names) -> list[FigureBlock]:
     lines: dict[frozenset[str], Line] = {}
     shown = _node_names([names.devices[name] for name in answer.fleet.inventory.models])
     nodes = dict(zip(answer.fleet.inventory.models, shown, strict=True))
-    for place, (link, utilisation, _) in enumerate(answer.by_link()):
+    for place, facts in enumerate(answer.by_link()):
+        link = facts.link
         one, other = (nodes[device] for device in link.devices)
         if one == other:
             continue
         ends = frozenset((one, other))
         lines.setdefault(ends, Line(one, other, None, rate_text(link.speed_bps)))
-        load[ends] = max(load.get(ends, 0.0), utilisation)
+        load[ends] = max(load.get(ends, 0.0), facts.utilisation)
         off[ends] = off.get(ends, True) and bool(asleep[place] >= 0.5)
     used = dict.fromkeys(name for line in lines.values() for name in (line.a, line.b))
-    if not used or len(used) > _MOST_ROWS:
+    if not used or len(used) > _MOST_ROWS or len(lines) > 2 * _MOST_ROWS:
         return []
     network = Topology("the network", tuple(map(Node, used)), tuple(lines.values()))
     states = {ends: LineState(load=load[ends], asleep=off[ends]) for ends in lines}
@@ -198,35 +208,51 @@ def _about_sources() -> list[str]:
 
 def _sources(answer: Answer, names: Names) -> TableBlock:
     models = list(answer.fleet.inventory.models.values())
+
+    def source(model: str, table: Mapping[str, Any]) -> str:
+        """The source; not that of the user's own table if its name is hidden."""
+        hidden = names.models[model] != model and "source" in answer.fleet.tables[model]
+        return "-" if hidden else str(table.get("source") or "-")
+
     rows = [
-        [names.models[model], str(models.count(model)), str(table.get("source") or "-")]
+        [names.models[model], str(models.count(model)), source(model, table)]
         for model, table in answer.fleet.described.items()
     ]
     return TableBlock("Models", ["model", "devices", "source"], rows)
 
 
 def _devices(answer: Answer, names: Names) -> TableBlock:
+    shown = [CAUSES.index(cause) for cause, _ in answer.by_cause()]
     rows = [
         [
             names.devices[name],
             names.models[answer.fleet.inventory.models[name]],
-            *(digits(float(watts)) for watts in (each.sum(), *each)),
+            *(digits(float(watts)) for watts in (each.sum(), *each[shown])),
         ]
         for name, each in answer.power.devices.items()
     ]
-    header = ["device", "model", "all (W)", *(f"{words} (W)" for words in CAUSE_WORDS.values())]
+    header = ["device", "model", "all (W)", *(f"{CAUSE_WORDS[CAUSES[place]]} (W)" for place in shown)]
     return TableBlock(f"Mean power of devices{_first(rows)}", header, rows[:_MOST_ROWS], sortable=True)
+
+
+def _about_links() -> list[str]:
+    return ["Without a bridge the network falls apart: a bridge never sleeps."]
 
 
 def _link_table(answer: Answer, names: Names) -> TableBlock:
     rows = [
-        [name, rate_text(link.speed_bps), percent(utilisation), percent(asleep), *map(digits, saved)]
-        for name, (link, utilisation, asleep), saved in zip(
-            names.links, answer.by_link(), answer.bounds.by_link, strict=True
-        )
+        [
+            name,
+            rate_text(facts.link.speed_bps),
+            "yes" if facts.is_bridge else "no",
+            percent(facts.utilisation),
+            percent(facts.asleep),
+            *map(digits, facts.saved),
+        ]
+        for name, facts in zip(names.links, answer.by_link(), strict=True)
     ]
-    header = ["link", "speed", "mean utilisation", "asleep under Hypnos", "asleep it saves (W)", "unplugged (W)",
-              "by lower speeds (W)", "by low-power idle (W)"]  # fmt: skip
+    header = ["link", "speed", "bridge", "mean utilisation", "asleep under Hypnos", "asleep it saves (W)",
+              "unplugged (W)", "by lower speeds (W)", "by low-power idle (W)"]  # fmt: skip
     return TableBlock(
         f"Links, with the watts that each would save by itself{_first(rows)}", header, rows[:_MOST_ROWS], sortable=True
     )

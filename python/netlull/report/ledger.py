@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from netlull.plot.charts import Series, charts_of, record
 from netlull.plot.style import COLOURS, DOUBLE_COLUMN, figure, legend_above, styled, svg_text
 from netlull.report.page import FigureBlock, Section, TableBlock
+from netlull.results.energy import PART_WORDS
 from netlull.sweep.table import measured_seconds
 
 if TYPE_CHECKING:
@@ -20,16 +21,8 @@ if TYPE_CHECKING:
 
     from netlull.sweep.table import Window
 
-__all__ = ["PARTS", "Entry", "averaged_over", "ledger", "ledger_figure", "ledger_section", "ledger_table", "span"]
+__all__ = ["Entry", "averaged_over", "ledger", "ledger_figure", "ledger_section", "ledger_table", "span"]
 
-PARTS = {
-    "static_j": "static",
-    "rate_dependent_j": "rate-dependent",
-    "traffic_j": "bits and packets",
-    "transitions_j": "transitions",
-    "asleep_j": "asleep",
-}
-"""The parts of a link's energy by their fields in a run's summary."""
 _MOST_BARS = 24
 _COLUMNS = 3
 _FEW_POINTS = 4
@@ -126,7 +119,7 @@ def _entry(key: tuple[str, str, str], rows: Sequence[Mapping[str, Any]]) -> Entr
         # Tables of older stores have no energy of sleeping links.
         return math.fsum(float(row.get(field, 0.0)) * int(row["runs"]) for row in rows) / runs
 
-    parts = {name: mean(field) for field, name in PARTS.items()}
+    parts = {name: mean(field) for field, name in PART_WORDS.items()}
     return Entry(*key, runs, parts, mean("total_j"), mean("reference_j"))
 
 
@@ -144,8 +137,8 @@ def ledger_section(energy: pa.Table | None, windows: Sequence[Window] = ()) -> S
     elif entries:
         over += f" The figure is left out: it has at most {_MOST_BARS} bars."
     text = [
-        "Static power does not depend on the rate. Rate scaling can save the rate-dependent part. Bits and packets are "
-        "the energy of the traffic itself. Transitions are the time between two rates, at the power of the higher rate "
+        "Static power does not depend on the rate. Rate scaling can save the rate-dependent part. Traffic takes "
+        "energy for each bit and packet. Transitions are the time between two rates, at the power of the higher rate "
         "unless the scenario says otherwise. Links that neither slept nor varied their rate are left out."
     ]
     table = ledger_table(entries, over, measured_seconds(windows))
@@ -168,11 +161,11 @@ def ledger_table(entries: Sequence[Entry], over: str = "", seconds: float | None
 
     `seconds` is the time of the energy, if it is the same for all entries: it gives the mean power.
     """
-    header = ["Scenario", "Link", "Power model", *(f"{name} (J)" for name in PARTS.values()), "total (J)"]
+    header = ["Scenario", "Link", "Power model", *(f"{name} (J)" for name in PART_WORDS.values()), "total (J)"]
     header += [*(["mean power (W)"] if seconds else []), "saved (%)"]
     rows = []
     for entry in entries:
-        parts = [f"{entry.parts[name]:,.2f}" for name in PARTS.values()]
+        parts = [f"{entry.parts[name]:,.2f}" for name in PART_WORDS.values()]
         saved = f"{100 * (1 - entry.total_j / entry.reference_j):.1f}" if entry.reference_j else "none"
         watts = [f"{entry.total_j / seconds:,.3f}"] if seconds else []
         rows.append([entry.scenario, entry.link, entry.model, *parts, f"{entry.total_j:,.2f}", *watts, saved])
@@ -193,7 +186,7 @@ def ledger_figure(entries: Sequence[Entry]) -> Figure | None:
         return None
     columns = min(len(models), _COLUMNS)
     lines = math.ceil(len(models) / columns)
-    used_parts = [name for name in PARTS.values() if any(entry.parts[name] for entry in entries)]
+    used_parts = [name for name in PART_WORDS.values() if any(entry.parts[name] for entry in entries)]
     with styled():
         drawn = figure(DOUBLE_COLUMN, 0.5 + lines * (2.1 + 0.05 * max(map(len, names))))
         used = [axes for line in drawn.subplots(lines, columns, squeeze=False) for axes in line]
@@ -218,7 +211,7 @@ def _draw(
     base = [0.0] * len(shown)
     for part in parts:
         heights = [entry.parts[part] for entry in shown]
-        colour = list(PARTS.values()).index(part)
+        colour = list(PART_WORDS.values()).index(part)
         bars = axes.bar(places, heights, 0.6, bottom=base, label=part, color=COLOURS[colour])
         record(axes, Series(part, places, heights, base, colour=colour, kind="bars"), bars.patches)
         base = [low + height for low, height in zip(base, heights, strict=True)]

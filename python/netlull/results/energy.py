@@ -11,7 +11,28 @@ from netlull.quantities import in_unit, rate_text
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["costed_as", "has_varied", "model_words", "total_for_saving"]
+__all__ = ["CAUSE_WORDS", "PART_WORDS", "costed_as", "has_varied", "model_words", "total_for_saving"]
+
+CAUSE_WORDS = {
+    "base": "boxes without ports",
+    "line_card": "line cards",
+    "port": "ports",
+    "transceiver_in": "transceivers, plugged in",
+    "transceiver_up": "transceivers, in use",
+    "per_bit": "traffic, by bits",
+    "per_packet": "traffic, by packets",
+    "supply_loss": "losses of power supplies",
+}
+"""The causes of a device's power, as the core names them, in words."""
+PART_WORDS = {
+    "static_j": "static",
+    "rate_dependent_j": "rate-dependent",
+    "traffic_j": "traffic, by bits and packets",
+    "transitions_j": "transitions",
+    "asleep_j": "asleep",
+}
+"""The parts of a simulated link's energy by their fields in a run's summary. `static_j` has the causes from `base` to
+`transceiver_up` as far as the link's rate does not change them, `traffic_j` those of traffic."""
 
 
 def has_varied(link: Mapping[str, Any]) -> bool:

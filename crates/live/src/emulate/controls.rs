@@ -7,7 +7,7 @@ use crate::error::{LiveError, Result};
 use crate::tape::{LinkSetup, OnTape};
 use netlull_mechanism::ConfigError;
 use netlull_mechanism::gateway::{SegmentKind, SegmentView, Timestamps, window_field};
-use netlull_mechanism::link::{self, Estimates, LinkEvent};
+use netlull_mechanism::link::{self, Controller as _, Estimates, LinkEvent, LowPowerTimes};
 use netlull_network::driver::{Driver, Line};
 use netlull_network::gateway_summary::GatewaySummary;
 use netlull_network::plan::{ControlPlan, LinkPlan, Plan};
@@ -33,20 +33,26 @@ struct Controlled {
     sees_segments: bool,
     /// The link with the acknowledgements, for a controller that reads segments.
     acknowledgements: Option<LinkId>,
+    /// The other direction, if both sleep and wake together.
+    coupled_with: Option<LinkId>,
+    /// The readiness to stop that the other direction knows.
+    told_ready: bool,
 }
 
 impl Controlled {
     fn new(plan: &ControlPlan, link: &str, tapes: Option<&Path>) -> Result<Self> {
-        let setup = LinkSetup { mechanism: plan.mechanism.clone(), link: plan.link };
+        let setup = LinkSetup { mechanism: plan.mechanism.clone(), link: plan.link, naps: plan.naps.clone() };
         let machine = match tapes {
             Some(folder) => OnTape::recorded(&setup, Instant::ZERO, link, &folder.join(format!("{link}.tape")))?,
             None => OnTape::blank(&setup, Instant::ZERO)
                 .map_err(|error| LiveError::system(format!("link {link}"), error))?,
         };
         Ok(Self {
+            told_ready: machine.is_ready_to_stop(),
             driver: Driver::new(machine.quiet(), plan.link, plan.in_service),
             sees_segments: plan.mechanism.sees_segments(),
             acknowledgements: plan.acknowledgements.map(LinkId::numbered),
+            coupled_with: plan.coupled_with.map(LinkId::numbered),
         })
     }
 }
@@ -96,6 +102,28 @@ impl Controls {
             self.failed.get_or_insert((now, link, error));
             None
         })
+    }
+
+    /// The other direction of a coupled link, if it does not know yet if this one may stop.
+    pub(super) fn news(&mut self, link: LinkId) -> Option<(LinkId, bool)> {
+        let own = self.each[link].as_mut()?;
+        let is_ready = own.driver.machine().is_ready_to_stop();
+        let other = own.coupled_with.filter(|_| is_ready != own.told_ready)?;
+        own.told_ready = is_ready;
+        Some((other, is_ready))
+    }
+
+    /// Tells the mechanism of a coupled link if the other direction may stop, and performs its actions.
+    pub(super) fn tell_of_other_direction(&mut self, now: Instant, link: LinkId, is_ready: bool, line: &mut impl Line) {
+        let Some(Controlled { driver, .. }) = &mut self.each[link] else { return };
+        if let Err(error) = driver.tell_of_other_direction(now, is_ready, line) {
+            self.failed.get_or_insert((now, link, error));
+        }
+    }
+
+    /// The time in each state of a link's low-power idle, if it has that.
+    pub(super) fn low_power(&self, now: Instant, link: LinkId) -> Option<LowPowerTimes> {
+        self.driver(link)?.machine().low_power(now)
     }
 
     /// The first failure of a mechanism: its time and its link.

@@ -53,6 +53,8 @@ pub struct Link {
     transmitter: Transmitter<Frame>,
     /// The initial rate, and every change with the instant of its decision.
     rates: Vec<(Instant, BitRate)>,
+    /// True for a link with low-power idle, whose controller keeps the times: `rates` would have an entry for each sleep.
+    keeps_no_log: bool,
     /// The packets in propagation, with their arrivals.
     flight: VecDeque<(Instant, Frame)>,
     /// The arrivals of those packets that a host at the far end receives.
@@ -90,6 +92,7 @@ impl Link {
             QueueModel::CoDel(config) => (None, Some(config)),
         };
         let mut transmitter = Transmitter::new(plan.rate, codel);
+        transmitter.set_overhead(plan.overhead);
         if let Some(control) = plan.control.as_ref().filter(|control| control.bounds_lateness()) {
             transmitter.measure_lateness(control.link.rate);
         }
@@ -100,6 +103,7 @@ impl Link {
             buffer: plan.buffer,
             transmitter,
             rates: vec![(Instant::ZERO, plan.rate)],
+            keeps_no_log: plan.control.as_ref().is_some_and(|control| control.mechanism.stops()),
             flight: VecDeque::new(),
             for_host: VecDeque::new(),
             delay: plan.delay,
@@ -153,7 +157,7 @@ impl Link {
     /// Applies RED to a packet, which may mark it.
     fn detect_early(&mut self, now: Instant, frame: &mut Frame) -> Verdict {
         let Some(red) = &mut self.red else { return Verdict::Pass };
-        let (transmitter, idle) = (&self.transmitter, self.transmitter.idle_for(now));
+        let (transmitter, idle) = (&self.transmitter, self.transmitter.quiet_for(now));
         let (waiting_packets, waiting_bytes) = (transmitter.waiting_packets(), transmitter.waiting_bytes());
         let verdict = red.arrives(Arrival {
             idle_ns: idle.map(Duration::as_nanos),
@@ -227,7 +231,9 @@ impl Link {
 
     /// Changes the rate.
     pub fn change_rate(&mut self, now: Instant, change: RateChange) {
-        self.rates.push((now, change.rate));
+        if !self.keeps_no_log {
+            self.rates.push((now, change.rate));
+        }
         self.transmitter.change_rate(now, change);
     }
 

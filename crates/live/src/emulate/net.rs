@@ -275,7 +275,13 @@ impl Net {
     /// Delivers an event to the controller of a link, if it has one. Returns the window that it requests.
     fn tell(&mut self, link: LinkId, event: LinkEvent) -> Option<Bytes> {
         let Self { now, links, timetable, controls, .. } = self;
-        controls.tell(*now, link, event, &mut OnLink { links, timetable, link })
+        let window = controls.tell(*now, link, event, &mut OnLink { links, timetable, link });
+        let mut told = link;
+        while let Some((link, is_ready)) = controls.news(told) {
+            controls.tell_of_other_direction(*now, link, is_ready, &mut OnLink { links, timetable, link });
+            told = link;
+        }
+        window
     }
 
     /// Shows the acknowledgement at the end of a link to the gateways that read it, and performs their actions.

@@ -151,10 +151,12 @@ impl Marks {
             begin_measurement(net, stations);
         }
         let now = net.now;
-        let links = net.links.iter_mut().zip(&net.plan.links).map(|(link, plan)| LinkMark {
+        let controls = &net.controls;
+        let links = net.links.iter_mut().zip(&net.plan.links).enumerate().map(|(index, (link, plan))| LinkMark {
             counters: link.counters_at(now),
             residency: plan.varies().then(|| link.residency(now)),
             rate_changes: link.rate_changes(),
+            low_power: controls.low_power(now, LinkId::new(index)),
         });
         let links = links.collect();
         let flow_mark = |flow: FlowId| {

@@ -4,6 +4,7 @@ use super::frame::{FIRST_PORT, Frame, address};
 use super::ids::{ConnectionId, FlowId, LinkId, NodeId, StationId};
 use super::sockets::Gauge;
 use super::world::{Happened, Remains, World};
+use crate::tape::replay;
 use netlull_mechanism::gateway::{AwmConfig, FlowCountConfig, HeldQueue, WindowRule};
 use netlull_mechanism::link;
 use netlull_mechanism::radio::ShaperConfig;
@@ -20,6 +21,7 @@ use netlull_network::queue::{Buffer, QueueModel};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use netlull_wire::{Connection, Endpoint, Flags, TcpOption, TcpSpec, build_tcp};
 use proptest::prelude::*;
+use serde_json::json;
 use std::sync::Arc;
 
 mod custom;
@@ -44,6 +46,7 @@ fn link(name: &str, from: u32, to: u32) -> LinkPlan {
         from,
         to,
         rate: BitRate::from_mbps(10),
+        overhead: 0,
         delay: MS(20),
         buffer: Buffer::Packets(3),
         queue: QueueModel::DropTail,
@@ -274,6 +277,8 @@ fn gateway(flows: f64) -> Option<ControlPlan> {
         mechanism: link::Config::Awm(AwmConfig { held: HeldQueue::new(QueueLength::Bytes(Bytes::new(4000))), windows }),
         link: link::Context::new(BitRate::from_mbps(10), Bytes::new(1500)),
         acknowledgements: Some(2),
+        coupled_with: None,
+        naps: None,
         in_service: InService::default(),
     })
 }
@@ -449,4 +454,41 @@ proptest! {
         let dropped: u64 = remains.links.iter().map(|link| link.counters.dropped_packets).sum();
         prop_assert_eq!(entered, arrived + dropped + remains.foreign);
     }
+}
+
+#[test]
+fn the_tape_of_a_coupled_link_has_what_the_other_direction_says() {
+    // Datagrams from A wake both directions of A - R; R - A has none, and hears of every sleep and wake-up.
+    let mut plan = plan();
+    let mechanism = json!({ "kind": "lpi", "phy": "1000base-t", "hysteresis": "5 ms" });
+    for (place, other) in [(0, 3), (3, 0)] {
+        plan.links[place].control = Some(ControlPlan {
+            mechanism: serde_json::from_value(mechanism.clone()).unwrap(),
+            link: link::Context::new(BitRate::from_mbps(10), Bytes::new(1500)),
+            acknowledgements: None,
+            coupled_with: Some(other),
+            naps: None,
+            in_service: InService::default(),
+        });
+    }
+    let packets = [100_000, 300_000, 301_000].map(|micros| (at(micros), 1500)).to_vec();
+    plan.flows[0].traffic = Traffic::Datagrams { packets };
+    let folder = std::env::temp_dir().join(format!("netlull-coupled-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let gauges: Arc<[Gauge]> = plan.flows.iter().map(|_| Gauge::default()).collect();
+    let mut world = World::new(Arc::new(plan), gauges, Some(&folder)).unwrap();
+    arrivals(&mut world);
+    world.finish().unwrap();
+    let remains = world.remains();
+    for (name, link, least) in [("A-R", LinkId(0), 4), ("R-A", LinkId(3), 4)] {
+        let file = folder.join(format!("{name}.tape"));
+        let replayed = replay(&file).unwrap();
+        assert_eq!((replayed.difference, replayed.actions), (None, least));
+        let told = std::fs::read_to_string(&file).unwrap().matches("other_direction_is_ready").count();
+        assert!(told >= 2, "{name} heard of the other direction {told} times");
+        // Asleep at first; awake for two bursts.
+        let low = remains.controls.low_power(remains.at, link).unwrap();
+        assert_eq!((low.sleeps, low.wakes, low.total_ns()), (2, 2, 1_000_000_000), "{name}");
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
 }

@@ -105,7 +105,7 @@ impl Options {
         if let Some((field, rate)) = mechanism.lowest_rate() {
             qdisc::check_rate(field, rate)?;
         }
-        let mechanism = LinkSetup { mechanism, link };
+        let mechanism = LinkSetup { mechanism, link, naps: None };
         let power = PowerModel::by_name(&arguments.power).ok_or_else(|| {
             let names = PowerModel::names(", ");
             LiveError::input(format!("power is \"{}\"; expected one of {names}", arguments.power))

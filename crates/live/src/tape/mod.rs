@@ -13,9 +13,9 @@ mod tests;
 pub use replay::{Difference, Replayed, replay, replay_command};
 
 use crate::error::{LiveError, Result, say};
-use netlull_mechanism::link::{self, Estimates, LinkEvent};
+use netlull_mechanism::link::{self, Estimates, LinkEvent, LowPowerTimes};
 use netlull_mechanism::radio::{AccessEvent, AccessPoint, AccessPointConfig};
-use netlull_mechanism::rate::QueueView;
+use netlull_mechanism::rate::{Naps, QueueView};
 use netlull_mechanism::station::{self, StationEvent};
 use netlull_mechanism::{ConfigError, Machine};
 use netlull_units::{BitRate, Instant};
@@ -43,9 +43,20 @@ struct Header<C> {
 #[derive(Debug, Serialize, Deserialize)]
 struct Line<E, A> {
     at: Instant,
-    event: E,
+    #[serde(flatten)]
+    told: Told<E>,
     actions: Vec<A>,
     next: Option<Instant>,
+}
+
+/// What a machine was told.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+enum Told<E> {
+    /// An event.
+    Event { event: E },
+    /// On a link whose directions are coupled: if the other direction may stop.
+    OtherDirection { other_direction_is_ready: bool },
 }
 
 /// A machine with an optional recording; to its driver it is the machine.
@@ -85,7 +96,8 @@ impl<M: Taped> OnTape<M> {
         let mut writer = TapeWriter::create(file)?;
         let (kind, name) = (M::kind(config).to_owned(), name.to_owned());
         writer.line(&Header { netlull: "tape".to_owned(), format: FORMAT, kind, name, start, config });
-        let line = Line { at: start, event: M::nothing(), actions: Vec::with_capacity(4), next: None };
+        let told = Told::Event { event: M::nothing() };
+        let line = Line { at: start, told, actions: Vec::with_capacity(4), next: None };
         Ok(Self { machine, quiet: false, recording: Some(Recording { writer, line, open: false }) })
     }
 
@@ -99,6 +111,15 @@ impl<M: Taped> OnTape<M> {
     #[must_use]
     pub fn failure(&self) -> Option<&ConfigError> {
         self.machine.fault()
+    }
+
+    /// Begins a line of the recording, if there is one.
+    fn begin_line(&mut self, now: Instant, told: Told<M::Event>) {
+        if let Some(Recording { line, open, .. }) = &mut self.recording {
+            *open = true;
+            (line.at, line.told) = (now, told);
+            line.actions.clear();
+        }
     }
 
     /// The machine.
@@ -145,6 +166,23 @@ impl link::Controller for OnTape<link::Running> {
         self.machine.reads_segments()
     }
 
+    fn stops(&self) -> bool {
+        self.machine.stops()
+    }
+
+    fn is_ready_to_stop(&self) -> bool {
+        self.machine.is_ready_to_stop()
+    }
+
+    fn on_other_direction(&mut self, now: Instant, is_ready: bool) {
+        self.begin_line(now, Told::OtherDirection { other_direction_is_ready: is_ready });
+        self.machine.on_other_direction(now, is_ready);
+    }
+
+    fn low_power(&self, now: Instant) -> Option<LowPowerTimes> {
+        self.machine.low_power(now)
+    }
+
     fn estimates(&self) -> Estimates {
         self.machine.estimates()
     }
@@ -159,10 +197,8 @@ impl<M: Taped> Machine for OnTape<M> {
     type Action = M::Action;
 
     fn handle(&mut self, now: Instant, event: M::Event) {
-        if let Some(Recording { line, open, .. }) = &mut self.recording {
-            *open = true;
-            (line.at, line.event) = (now, event.clone());
-            line.actions.clear();
+        if self.recording.is_some() {
+            self.begin_line(now, Told::Event { event: event.clone() });
         }
         self.machine.handle(now, event);
         if !self.quiet
@@ -218,6 +254,9 @@ pub trait Taped: Machine<Event: Text, Action: Text> + Debug {
 
     /// A placeholder event for a tape's line before the first event.
     fn nothing() -> Self::Event;
+
+    /// Tells the machine if the other direction of a coupled link may stop.
+    fn tell_of_other_direction(&mut self, _now: Instant, _is_ready: bool) {}
 }
 
 /// A value that can be converted to text and back.
@@ -232,6 +271,9 @@ pub struct LinkSetup {
     pub mechanism: link::Config,
     /// The link.
     pub link: link::Context,
+    /// The times at which the link sleeps, if they are given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub naps: Option<Naps>,
 }
 
 impl Taped for link::Running {
@@ -242,7 +284,7 @@ impl Taped for link::Running {
     }
 
     fn build(config: &LinkSetup, start: Instant) -> std::result::Result<Self, ConfigError> {
-        config.mechanism.build(config.link, start)
+        config.mechanism.build_with(config.link, start, config.naps.as_ref())
     }
 
     fn fault(&self) -> Option<&ConfigError> {
@@ -251,6 +293,10 @@ impl Taped for link::Running {
 
     fn nothing() -> LinkEvent {
         LinkEvent::Timeout { queue: QueueView::EMPTY }
+    }
+
+    fn tell_of_other_direction(&mut self, now: Instant, is_ready: bool) {
+        link::Controller::on_other_direction(self, now, is_ready);
     }
 }
 

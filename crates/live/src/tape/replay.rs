@@ -1,6 +1,6 @@
 //! The replay of a recording through the same machine.
 
-use super::{FORMAT, Header, Line, Taped};
+use super::{FORMAT, Header, Line, Taped, Told};
 use crate::error::{LiveError, Result, exit, tell};
 use crate::input;
 use netlull_mechanism::radio::AccessPoint;
@@ -130,13 +130,23 @@ fn through<M: Taped>(file: &Path, header: Header<serde_json::Value>, lines: &mut
         }
         last = line.at;
         let mut actions = Vec::new();
-        let Ok(next) = machine.tell(line.at, line.event.clone(), &mut |action| {
-            actions.push(action);
-            Ok::<_, Infallible>(())
-        });
+        let next = match line.told.clone() {
+            Told::Event { event } => {
+                let Ok(next) = machine.tell(line.at, event, &mut |action| {
+                    actions.push(action);
+                    Ok::<_, Infallible>(())
+                });
+                next
+            }
+            Told::OtherDirection { other_direction_is_ready } => {
+                machine.tell_of_other_direction(line.at, other_direction_is_ready);
+                actions.extend(std::iter::from_fn(|| machine.poll_action()));
+                machine.next_timeout()
+            }
+        };
         replayed.events += 1;
         replayed.actions += actions.len() as u64;
-        let now = Line { at: line.at, event: line.event, actions, next };
+        let now = Line { at: line.at, told: line.told, actions, next };
         let now = serde_json::to_string(&now).map_err(|error| wrong(number, error.to_string()))?;
         if now != recorded {
             replayed.difference = Some(Difference { line: number, recorded, replayed: now });

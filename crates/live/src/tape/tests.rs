@@ -25,7 +25,7 @@ fn practra() -> LinkSetup {
 }
 
 fn setup(mechanism: link::Config) -> LinkSetup {
-    LinkSetup { mechanism, link: link::Context::new(BitRate::from_mbps(10), Bytes::new(1500)) }
+    LinkSetup { mechanism, link: link::Context::new(BitRate::from_mbps(10), Bytes::new(1500)), naps: None }
 }
 
 /// 400 packets, 3 ms apart at first and then 1 ms, each gone before the next: the rate falls, then rises.

@@ -5,7 +5,7 @@ use super::{
     Context, Controller, Estimates, LinkAction, LinkEvent, LowPowerTimes, NeededQueue, PLUG_INS, Parameters, PlugIn,
 };
 use crate::gateway::{AwmConfig, AwmEarthConfig, CEarthConfig, GRouterConfig, Gateway};
-use crate::rate::{Earth, EarthConfig, Lpi, LpiConfig, Lull, LullConfig, PractRa, PractRaConfig};
+use crate::rate::{Earth, EarthConfig, Lpi, LpiConfig, Lull, LullConfig, Naps, PractRa, PractRaConfig};
 use crate::{ConfigError, Machine, machine_of_kinds};
 use enum_dispatch::enum_dispatch;
 use netlull_document::{ClassTable, ModuleTable, ReadError};
@@ -23,7 +23,7 @@ pub struct Properties {
     pub changes_rate: bool,
     /// True if the controller reads segments and acknowledgements.
     pub reads_segments: bool,
-    /// True if the controller stops its link and lets it hold packets, as only the simulator can.
+    /// True if the controller stops its link and lets it hold packets, as a router on real packets cannot.
     pub stops: bool,
 }
 
@@ -116,7 +116,7 @@ macro_rules! link_controllers {
                 }
             }
 
-            /// Returns true if the controller stops its link and lets it hold packets, as only the simulator can.
+            /// Returns true if the controller stops its link and lets it hold packets, as a router on real packets cannot.
             #[must_use]
             pub fn stops(&self) -> bool {
                 match self {
@@ -166,6 +166,26 @@ macro_rules! link_controllers {
 }
 
 impl Config {
+    /// Builds the machine as [`build`](Self::build) does. Low-power idle sleeps at the times of `naps`, if there are any.
+    ///
+    /// # Errors
+    /// Names the first field that is out of range, its value and the expectation.
+    pub fn build_with(&self, link: Context, start: Instant, naps: Option<&Naps>) -> Result<Running, ConfigError> {
+        let mut machine = self.build(link, start)?;
+        if let (Self::Lpi(config), Running::Lpi(lpi), Some(naps)) = (self, &mut machine, naps) {
+            lpi.follow(naps.clone(), config.is_coupled());
+        }
+        Ok(machine)
+    }
+
+    /// The longest lateness as [`lateness_bound`](Self::lateness_bound) gives it, on a link that sleeps at the times of
+    /// `naps`, if there are any.
+    #[must_use]
+    pub fn lateness_bound_with(&self, link: Context, naps: Option<&Naps>) -> Option<Duration> {
+        let bound = self.lateness_bound(link);
+        naps.map_or(bound, |naps| naps.lateness_bound(bound?))
+    }
+
     /// A controller of a kind that another crate reads.
     fn plug_in(kind: &str, fields: &Value) -> Result<Self, ReadError> {
         let factory = PLUG_INS.load(kind, fields)?;

@@ -1,9 +1,10 @@
 //! The times of a link that stops between packets.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The times of a link with low-power idle in each of its states, in nanoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct LowPowerTimes {
     /// Active: sending, or idle before it goes to sleep.
     pub awake_ns: u64,

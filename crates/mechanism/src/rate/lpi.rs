@@ -8,20 +8,25 @@
 //!     └─────────────────────────────────┴──────────────────────────────────────────────┘
 //! ```
 //!
+//! A link may have given times of sleep ([`Naps`]) in place of the hysteresis: `[[sleep]]` of links that hold packets.
 //! `Low` begins with the transition of T_s. A frame that arrives then waits for the rest of T_s and for T_w.
 
 mod config;
+mod naps;
 mod phy;
 #[cfg(test)]
 mod tests;
+mod tuner;
 
 use crate::link::{self, LinkAction, LinkEvent, LowPowerTimes};
 use crate::view::Admission;
 use crate::{ConfigError, Machine};
 use config::{Coalescing, Mode, Timing};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
+use tuner::Tuner;
 
-pub use config::LpiConfig;
+pub use config::{LpiConfig, LpiThreshold};
+pub use naps::Naps;
 pub use phy::{LpiDevice, Phy};
 
 /// The state of the link.
@@ -48,6 +53,7 @@ struct Held {
 pub struct Lpi {
     timing: Timing,
     rate: BitRate,
+    tuner: Option<Tuner>,
     state: State,
     held: Held,
     /// The time at which fast wake becomes deep sleep, if no frame is held.
@@ -56,6 +62,8 @@ pub struct Lpi {
     is_ready: bool,
     /// The same of the other direction; always true if the directions are not coupled.
     other_is_ready: bool,
+    /// The times of sleep, in place of the hysteresis.
+    naps: Option<Box<Naps>>,
     /// The times of the states before the present one.
     past: LowPowerTimes,
     action: Option<LinkAction>,
@@ -66,14 +74,24 @@ impl Lpi {
         Self {
             timing,
             rate,
+            tuner: timing.target.map(|target| Tuner::new(target, rate, start)),
             state: State::Low { mode: Mode::Deep, from: start, until: start },
             held: Held::default(),
             deepens_at: None,
             is_ready: true,
             other_is_ready: true,
+            naps: None,
             past: LowPowerTimes::default(),
             action: None,
         }
+    }
+
+    /// Sleeps at these times only. To be called before the first event.
+    pub(crate) fn follow(&mut self, mut naps: Naps, is_coupled: bool) {
+        let State::Low { from, .. } = self.state else { return };
+        self.state = State::Awake { from, sleeps_at: Some(naps.next(from)) };
+        (self.is_ready, self.other_is_ready) = (false, !is_coupled);
+        self.naps = Some(Box::new(naps));
     }
 
     /// Adds the part of the present state up to `now`.
@@ -110,15 +128,23 @@ impl Lpi {
             return;
         }
         // With a hysteresis of zero the timeout follows at once, after all arrivals of this instant.
-        let at = *sleeps_at.get_or_insert(now + self.timing.hysteresis);
+        let at = *sleeps_at.get_or_insert_with(|| match &mut self.naps {
+            None => now + self.timing.hysteresis,
+            Some(naps) => naps.next(now),
+        });
         self.is_ready |= is_timeout && now >= at;
         self.sleep_if_both_are_ready(now);
     }
 
     fn sleep_if_both_are_ready(&mut self, now: Instant) {
         if self.is_ready && self.other_is_ready && matches!(self.state, State::Awake { .. }) {
+            // A link with naps is ready in one of them only.
+            let ends = self.naps.as_mut().and_then(|naps| naps.take(now)).filter(|&to| to < Instant::NEVER);
             self.past.sleeps += 1;
-            self.held = Held::default();
+            self.held = Held { frames: 0, wakes_at: ends };
+            if let Some(tuner) = &mut self.tuner {
+                tuner.end_cycle(now);
+            }
             let mode = self.timing.first_mode();
             self.enter(now, mode, self.timing.entry(mode));
             self.deepens_at = self.timing.deepens_after().filter(|_| mode == Mode::Fast).map(|after| {
@@ -135,18 +161,25 @@ impl Lpi {
 
     /// In low power: holds an arrival, and wakes if it is time.
     fn hold(&mut self, now: Instant, event: &LinkEvent, waiting: Bytes) {
+        let State::Low { mode, until, .. } = self.state else { return };
         if let LinkEvent::Arrival { admission, .. } = event {
-            if admission.is_accepted() {
+            let at = if admission.is_accepted() {
                 self.held.frames += 1;
+                if self.held.frames == 1
+                    && let Some(tuner) = &self.tuner
+                {
+                    self.timing.coalescing = tuner.tuned(self.timing.coalescing, self.timing.wake(mode));
+                }
                 self.deepens_at = None;
-                let at = self.timing.coalescing.wakes_at(now, self.held.frames, waiting);
-                self.held.wakes_at = earlier(self.held.wakes_at, at);
-            } else if *admission == Admission::Dropped {
+                self.timing.coalescing.wakes_at(now, self.held.frames, waiting)
+            } else {
                 // Nothing more fits into the buffer.
-                self.held.wakes_at = earlier(self.held.wakes_at, Some(now));
+                (*admission == Admission::Dropped).then_some(now)
+            };
+            if self.naps.as_ref().is_none_or(|naps| naps.wake_on_arrival) {
+                self.held.wakes_at = earlier(self.held.wakes_at, at);
             }
         }
-        let State::Low { until, .. } = self.state else { return };
         if self.held.wakes_at.is_some_and(|at| now >= at.max(until)) {
             self.wake(now);
         } else if self.deepens_at.is_some_and(|at| now >= at) {
@@ -188,6 +221,11 @@ impl Machine for Lpi {
 
     fn handle(&mut self, now: Instant, event: LinkEvent) {
         let Some(queue) = event.queue() else { return };
+        if let (Some(tuner), LinkEvent::Arrival { size, admission, .. }) = (&mut self.tuner, &event)
+            && admission.is_accepted()
+        {
+            tuner.count(*size);
+        }
         if let State::Waking { until, .. } = self.state
             && now >= until
         {
@@ -231,6 +269,11 @@ impl link::Controller for Lpi {
 
     fn stops(&self) -> bool {
         true
+    }
+
+    // A tuner counts all arrivals.
+    fn hears_busy(&self) -> bool {
+        self.tuner.is_some()
     }
 
     fn is_ready_to_stop(&self) -> bool {

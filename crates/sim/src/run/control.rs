@@ -35,6 +35,8 @@ struct Controlled {
     coupled_with: Option<LinkId>,
     /// The readiness to stop that the other direction knows.
     told_ready: bool,
+    /// The time of the next timeout. The event in the schedule may be earlier, and then sets itself again.
+    due: Instant,
 }
 
 /// A controlled link of the run.
@@ -42,6 +44,7 @@ struct OnLink<'a> {
     net: &'a mut Net,
     link: LinkId,
     controller: ControllerId,
+    due: &'a mut Instant,
 }
 
 impl Line for OnLink<'_> {
@@ -52,6 +55,7 @@ impl Line for OnLink<'_> {
 
     #[inline]
     fn set_timer(&mut self, at: Instant) {
+        *self.due = at;
         self.net.set_timeout(self.controller, at);
     }
 }
@@ -61,7 +65,9 @@ impl Controlled {
     fn new(link: LinkId, spec: &LinkSpec, control: &ControlSpec) -> Result<Self, RunError> {
         let mechanism = &control.mechanism;
         let name = MachineName::new(format!("link.{}.controller", spec.name), mechanism.name());
-        let machine = mechanism.build(control.link, Instant::ZERO).map_err(|error| name.error(Instant::ZERO, error))?;
+        let machine = mechanism
+            .build_with(control.link, Instant::ZERO, control.naps.as_ref())
+            .map_err(|error| name.error(Instant::ZERO, error))?;
         let told_ready = machine.is_ready_to_stop();
         Ok(Self {
             link,
@@ -71,6 +77,7 @@ impl Controlled {
             acknowledgements: control.acknowledgements.map(LinkId::new),
             coupled_with: control.coupled_with.map(LinkId::new),
             told_ready,
+            due: Instant::NEVER,
         })
     }
 }
@@ -115,15 +122,29 @@ impl Controllers {
     }
 
     /// Registers controllers and gateways with their links, and sets the first timeouts.
-    pub fn start(&self, net: &mut Net) {
-        for (id, controlled) in ControllerId::all(self.each.len()).zip(&self.each) {
+    pub fn start(&mut self, net: &mut Net) {
+        for (id, controlled) in ControllerId::all(self.each.len()).zip(&mut self.each) {
             net.links[controlled.link].controller = Some(id);
-            controlled.driver.start(&mut OnLink { net, link: controlled.link, controller: id });
+            let Controlled { link, driver, due, .. } = controlled;
+            driver.start(&mut OnLink { net, link: *link, controller: id, due });
         }
     }
 
-    /// Handles a controller's timeout.
+    /// Handles a controller's event in the schedule.
     #[inline(never)]
+    pub fn wake(&mut self, id: ControllerId, net: &mut Net) {
+        let due = self.each[id.index()].due;
+        if due > net.now {
+            // The timeout has moved on. An early event changes nothing, so it does not count.
+            net.events -= 1;
+            net.set_timeout(id, due);
+            return;
+        }
+        self.time_out(id, net);
+    }
+
+    /// Gives a controller a timeout.
+    #[inline]
     pub fn time_out(&mut self, id: ControllerId, net: &mut Net) {
         self.tell(id, net, |queue| LinkEvent::Timeout { queue });
     }
@@ -165,10 +186,10 @@ impl Controllers {
     // In a function per kind of event, machines need not check the kind. As one function: practRA +3.2 %.
     #[inline(always)]
     fn tell(&mut self, id: ControllerId, net: &mut Net, event: impl FnOnce(QueueView) -> LinkEvent) -> Option<Bytes> {
-        let Controlled { link, driver, name, coupled_with, .. } = &mut self.each[id.index()];
+        let Controlled { link, driver, name, coupled_with, due, .. } = &mut self.each[id.index()];
         let (now, event) = (net.now, event(net.links[*link].queue_view()));
         let window =
-            driver.tell(now, event, &mut OnLink { net, link: *link, controller: id }).unwrap_or_else(|error| {
+            driver.tell(now, event, &mut OnLink { net, link: *link, controller: id, due }).unwrap_or_else(|error| {
                 net.fail(name.error(now, error));
                 None
             });
@@ -187,8 +208,9 @@ impl Controllers {
             let Some(link) = own.coupled_with.filter(|_| is_ready != own.told_ready) else { return };
             own.told_ready = is_ready;
             let Some(other) = net.links[link].controller else { return };
-            let Controlled { driver, name, .. } = &mut self.each[other.index()];
-            let told = driver.tell_of_other_direction(now, is_ready, &mut OnLink { net, link, controller: other });
+            let Controlled { driver, name, due, .. } = &mut self.each[other.index()];
+            let mut line = OnLink { net, link, controller: other, due };
+            let told = driver.tell_of_other_direction(now, is_ready, &mut line);
             if let Err(error) = told {
                 net.fail(name.error(now, error));
             }

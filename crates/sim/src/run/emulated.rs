@@ -118,6 +118,7 @@ fn census(mark: &NetworkMark) -> Census {
         };
         [sender, Counters::default()]
     });
+    let low_power = mark.links.iter().enumerate().filter_map(|(index, link)| Some((index, link.low_power?)));
     let counters = Counts {
         at: mark.at,
         links: mark.links.iter().map(|link| link.counters).collect(),
@@ -125,7 +126,7 @@ fn census(mark: &NetworkMark) -> Census {
         tcp: tcp.collect(),
         delivered: mark.flows.iter().map(|flow| flow.delivered_bytes).collect(),
         rate_changes: mark.links.iter().map(|link| link.rate_changes).collect(),
-        low_power: LowPower::new(),
+        low_power: LowPower::from_iter(low_power),
     };
     let links = mark.links.iter().enumerate();
     let residencies = links.filter_map(|(index, link)| Some((index, residency(link.residency.as_ref()?))));

@@ -134,6 +134,7 @@ fn low_power_ledger(world: &World, scenario: &Scenario, index: usize) -> Option<
     let residency = low_power_residency(&measured, spec.rate);
     let ledgers = ledgers(scenario, index, &residency, Traffic::default(), Some(&measured));
     Some(LowPowerLedger {
+        naps: control.naps.clone(),
         whole,
         measured,
         transitions: config.transitions(control.link).ok()?,

@@ -52,13 +52,10 @@ impl Net {
         }
     }
 
-    /// Sets the event of the next timeout of a controller.
+    /// Sets the event of the next timeout of a controller, unless an earlier event will set it.
     #[inline]
     pub fn set_timeout(&mut self, controller: ControllerId, at: Instant) {
-        let slot = self.order.controller(controller);
-        if self.schedule.at(slot) != at {
-            self.schedule.set(slot, at.max(self.now));
-        }
+        self.schedule.set_if_earlier(self.order.controller(controller), at.max(self.now));
     }
 
     /// Changes the rate of a link.

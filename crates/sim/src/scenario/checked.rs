@@ -5,7 +5,7 @@ use super::flow::TcpFlow;
 use super::frame::{Frame, Nodes, Result, check_printable, check_seed, node, node_index, refuse};
 use super::link::{AirSpec, LinkSpec};
 use super::report::{NamedPower, PhaseSpec, ProbeSpec};
-use super::sleep::{PathMetric, RoutingSpec, SleepSpec};
+use super::sleep::{PathMetric, RoutingSpec, SleepSpec, WhileAsleep};
 use super::station::StationSpec;
 use super::{flow, link, loss, paths, queue, report, sleep, station};
 use crate::net::routing::{Edge, Routes};
@@ -109,8 +109,8 @@ impl Scenario {
         }
         let probe = report::probe(&document.probe, document.duration, &links, flows.paths())?;
         check_positions(document, &frame.nodes)?;
-        let network = sleep::Network { frame: &frame, wires: &wiring, flows: &flows, routes: &routes };
-        let sleep = sleep::sleep(&document.sleep, network, &links)?;
+        let network = sleep::Network { frame: &frame, wires: &wiring, flows: &flows, routes: &routes, mtu };
+        let sleep = sleep::sleep(&document.sleep, network, &mut links)?;
         let around = station::Around { frame: &frame, wires: &wiring, links: &links, flows: &flows };
         let stations = station::stations(&document.station, around)?;
         let power = report::named_models(&document.power, &frame.nodes, &links)?;
@@ -174,7 +174,8 @@ fn frame(document: &Document) -> Result<Frame<'_>> {
     check_printable("name", &document.name)?;
     check_seed(document.seed)?;
     let nodes = node_index(&document.nodes)?;
-    let (names, tcp, sleeps) = (document.nodes.as_slice(), &document.tcp, !document.sleep.is_empty());
+    let (names, tcp) = (document.nodes.as_slice(), &document.tcp);
+    let sleeps = document.sleep.iter().any(|entry| entry.while_asleep == WhileAsleep::Refuse);
     Ok(Frame { duration, warm_up, mtu, names, nodes, tcp, sleeps })
 }
 

@@ -32,7 +32,7 @@ pub(super) struct Frame<'a> {
     pub nodes: Nodes<'a>,
     /// TCP options of all flows.
     pub tcp: &'a TcpOptions,
-    /// True if links sleep.
+    /// True if links sleep that refuse packets, so routes change.
     pub sleeps: bool,
 }
 

@@ -6,7 +6,7 @@ use super::quantity::BufferSize;
 use super::queue::{self, Measure, QueueDocument};
 use crate::net::routing::Edge;
 use netlull_document::table_of_kind;
-use netlull_mechanism::rate::LpiConfig;
+use netlull_mechanism::rate::{LpiConfig, Naps};
 use netlull_mechanism::{ConfigError, link};
 use netlull_network::loss::LossModel;
 use netlull_network::noise::NoiseModel;
@@ -233,7 +233,7 @@ impl LinkSpec {
     #[must_use]
     pub fn lateness_bound(&self) -> Option<Duration> {
         let control = self.control.as_ref().filter(|_| !matches!(self.queue, QueueModel::CoDel(_)))?;
-        control.mechanism.lateness_bound(control.link)
+        control.mechanism.lateness_bound_with(control.link, control.naps.as_ref())
     }
 
     /// The parameters of its low-power idle, if it has any.
@@ -273,6 +273,8 @@ pub struct ControlSpec {
     pub acknowledgements: Option<usize>,
     /// The index of the other direction, if both sleep and wake together.
     pub coupled_with: Option<usize>,
+    /// The times at which the link sleeps, if `[[sleep]]` gives them.
+    pub naps: Option<Naps>,
     /// Treatment of the packet in service when the rate changes.
     pub in_service: InService,
     /// Power charged during a transition.
@@ -416,6 +418,7 @@ pub(super) fn control(
         link,
         acknowledgements: None,
         coupled_with: None,
+        naps: None,
         in_service: options.in_service,
         transition_power: options.transition_power,
     })

@@ -77,6 +77,7 @@ impl Scenario {
             link: context,
             in_service: InService::default(),
             coupled_with: None,
+            naps: None,
             transition_power: TransitionPower::default(),
         };
         Ok((index, control))

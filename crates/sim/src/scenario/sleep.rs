@@ -2,18 +2,22 @@
 
 use super::flow::Flows;
 use super::frame::{Frame, Result, ScenarioError, listed, node, refuse};
-use super::link::{LinkSpec, Wire};
+use super::link::{ControlSpec, LinkSpec, Wire};
 use super::offers::{Offer, offers};
 use crate::net::ids::LinkId;
 use crate::net::routing::link_state::{Announcement, Cable, Outage, Update};
 use crate::net::routing::{Edge, Routes};
 use crate::traffic::FlowPath;
 use netlull_document::table_of_kind;
-use netlull_mechanism::ConfigError;
+use netlull_mechanism::rate::{LpiConfig, Naps};
 use netlull_mechanism::topology::{Demand, Graph, GraphError, SleepAlgorithm, Traffic};
-use netlull_units::{BitRate, Duration, Instant};
+use netlull_mechanism::{ConfigError, link};
+use netlull_network::plan::InService;
+use netlull_power::TransitionPower;
+use netlull_units::{BitRate, Bytes, Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 
 /// Sleeping links, and their sleep times.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -39,6 +43,46 @@ pub struct SleepDocument {
     /// Time from the start of waking until the link carries packets and is announced.
     #[serde(default)]
     pub wake_time: Duration,
+    /// Treatment of packets for a sleeping link.
+    #[serde(default, skip_serializing_if = "WhileAsleep::is_refuse")]
+    pub while_asleep: WhileAsleep,
+    /// What begins to wake a link that holds packets.
+    #[serde(default, skip_serializing_if = "WakeOn::is_schedule")]
+    pub wake_on: WakeOn,
+}
+
+/// The treatment of packets for a sleeping link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WhileAsleep {
+    /// The link loses them. It is announced, so routers send packets around it.
+    #[default]
+    Refuse,
+    /// They wait in the link's buffer until it is awake. It is not announced.
+    Hold,
+}
+
+impl WhileAsleep {
+    fn is_refuse(&self) -> bool {
+        *self == Self::Refuse
+    }
+}
+
+/// What begins to wake a link that holds packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WakeOn {
+    /// `wake`.
+    #[default]
+    Schedule,
+    /// The first packet in either direction, or `wake` if that is earlier. Then the link stays awake.
+    Arrival,
+}
+
+impl WakeOn {
+    fn is_schedule(&self) -> bool {
+        *self == Self::Schedule
+    }
 }
 
 table_of_kind! {
@@ -224,6 +268,7 @@ pub(super) struct Network<'a> {
     pub wires: &'a [Wire<'a>],
     pub flows: &'a Flows,
     pub routes: &'a Routes,
+    pub mtu: Bytes,
 }
 
 /// The routing options. Their defaults depend on the presence of sleeping links.
@@ -251,9 +296,17 @@ impl SleepDocument {
     }
 }
 
-/// Every sleep of every link. Sleeps of a link must not overlap.
-pub(super) fn sleep(entries: &[SleepDocument], network: Network<'_>, links: &[LinkSpec]) -> Result<SleepSpec> {
-    let (mut spec, duration) = (SleepSpec::default(), network.frame.duration);
+/// A cable that holds packets while it sleeps: a controller of each direction keeps its times.
+#[derive(Clone, Debug)]
+struct Holding {
+    config: LpiConfig,
+    naps: Naps,
+}
+
+/// Every sleep of every link. Sleeps of a link must not overlap. Links that hold packets get their controllers.
+pub(super) fn sleep(entries: &[SleepDocument], network: Network<'_>, links: &mut [LinkSpec]) -> Result<SleepSpec> {
+    let (mut spec, mut held, duration) = (SleepSpec::default(), SleepSpec::default(), network.frame.duration);
+    let mut holdings: Vec<Holding> = Vec::new();
     // A plan sees the sleeps that are decided before it.
     let mut by_time: Vec<(usize, &SleepDocument)> = entries.iter().enumerate().collect();
     by_time.sort_by_key(|(_, written)| written.at);
@@ -263,14 +316,85 @@ pub(super) fn sleep(entries: &[SleepDocument], network: Network<'_>, links: &[Li
             let message = format!("is {}; expected a time before the run ends at {duration}", written.at);
             return refuse(format!("{field}.at"), message);
         }
-        for (number, (field, cable)) in (0_u64..).zip(spec.chosen(&field, written, network)?) {
-            can_sleep(&field, &cable, links)?;
-            let nap = nap(&field, written, number, spec.number(cable))?;
-            spec.lie_down(&field, nap)?;
+        let holds = written.while_asleep == WhileAsleep::Hold;
+        check_holding(&field, written)?;
+        for (number, (links_field, cable)) in (0_u64..).zip(spec.chosen(&field, written, network, &held)?) {
+            can_sleep(&links_field, &cable, links, holds)?;
+            let (own, other) = if holds { (&mut held, &spec) } else { (&mut spec, &held) };
+            if other.cables.contains(&cable) {
+                let message = format!("differs from that of another entry with \"{}\"", cable.name);
+                return refuse(format!("{field}.while_asleep"), format!("{message}; expected the same"));
+            }
+            let is_coupled = cable.links.len() > 1;
+            let nap = nap(&links_field, written, number, own.number(cable))?;
+            own.lie_down(&links_field, nap)?;
+            if holds {
+                hold(&field, written, is_coupled, nap, &mut holdings)?;
+            }
         }
     }
     spec.naps.sort_by_key(|nap| nap.announced);
+    for (cable, mut holding) in held.cables.iter().zip(holdings) {
+        holding.naps.times.make_contiguous().sort_unstable();
+        let places: Vec<usize> = cable.links.iter().map(|link| link.index()).collect();
+        for &place in &places {
+            let coupled_with = places.iter().copied().find(|&other| other != place);
+            links[place].control = Some(Box::new(control(&links[place], &holding, coupled_with, network.mtu)));
+        }
+    }
     Ok(spec)
+}
+
+/// Checks the options of an entry that links hold packets, or need it.
+fn check_holding(field: &str, written: &SleepDocument) -> Result<()> {
+    let holds = written.while_asleep == WhileAsleep::Hold;
+    if holds && !written.drain.is_zero() {
+        let message = "expected 0 s for links that hold packets: they empty their queues before they sleep";
+        return refuse(format!("{field}.drain"), format!("is {}; {message}", written.drain));
+    }
+    if !holds && written.wake_on == WakeOn::Arrival {
+        let message = "is \"arrival\", but packets go around links that refuse them";
+        let expected = "expected \"schedule\", or while_asleep = \"hold\"";
+        return refuse(format!("{field}.wake_on"), format!("{message}; {expected}"));
+    }
+    Ok(())
+}
+
+/// Adds a nap to those of its cable, which must have one way to wake.
+fn hold(field: &str, written: &SleepDocument, is_coupled: bool, nap: Nap, holdings: &mut Vec<Holding>) -> Result<()> {
+    let config = LpiConfig::napping(written.wake_time, is_coupled);
+    let wake_on_arrival = written.wake_on == WakeOn::Arrival;
+    if nap.cable == holdings.len() {
+        holdings.push(Holding { config: config.clone(), naps: Naps { times: VecDeque::new(), wake_on_arrival } });
+    }
+    let holding = &mut holdings[nap.cable];
+    let differs = if holding.config == config { "wake_on" } else { "wake_time" };
+    if holding.config != config || holding.naps.wake_on_arrival != wake_on_arrival {
+        let message = "differs from that of another entry with the same link that holds packets";
+        return refuse(format!("{field}.{differs}"), format!("{message}; expected the same"));
+    }
+    if written.wake_time > LONGEST_WAKE {
+        let message = format!("is {}; expected at most {LONGEST_WAKE} for links that hold packets", written.wake_time);
+        return refuse(format!("{field}.wake_time"), message);
+    }
+    holding.naps.times.push_back((nap.asleep, nap.wakes));
+    Ok(())
+}
+
+/// The longest wake time of a link that holds packets, as of low-power idle.
+const LONGEST_WAKE: Duration = Duration::from_secs(180);
+
+/// The controller of a direction of a cable that holds packets.
+fn control(spec: &LinkSpec, holding: &Holding, coupled_with: Option<usize>, mtu: Bytes) -> ControlSpec {
+    ControlSpec {
+        mechanism: link::Config::Lpi(holding.config.clone()),
+        link: link::Context { buffer: spec.buffer.length(mtu), ..link::Context::new(spec.rate, mtu) },
+        acknowledgements: None,
+        coupled_with,
+        naps: Some(holding.naps.clone()),
+        in_service: InService::default(),
+        transition_power: TransitionPower::default(),
+    }
 }
 
 impl SleepSpec {
@@ -283,7 +407,14 @@ impl SleepSpec {
     }
 
     /// The cables of an entry, each with its field, in the order in which they fall asleep.
-    fn chosen(&mut self, field: &str, written: &SleepDocument, network: Network<'_>) -> Result<Vec<(String, Cable)>> {
+    /// `held` has those that hold packets.
+    fn chosen(
+        &mut self,
+        field: &str,
+        written: &SleepDocument,
+        network: Network<'_>,
+        held: &Self,
+    ) -> Result<Vec<(String, Cable)>> {
         match (&written.links, &written.plan) {
             (Some(names), None) if names.is_empty() => {
                 refuse(format!("{field}.links"), "is empty; expected at least one link")
@@ -297,7 +428,7 @@ impl SleepSpec {
             }
             (None, Some(plan)) => {
                 let field = format!("{field}.plan");
-                let wires = self.planned(&field, plan, network, written)?;
+                let wires = self.planned(&field, plan, network, written, held)?;
                 Ok(wires.into_iter().map(|wire| (field.clone(), cable(network.wires, wire))).collect())
             }
             _ => refuse(field, "has both or neither of `links` and `plan`; expected one of them"),
@@ -311,8 +442,10 @@ impl SleepSpec {
         plan: &PlanDocument,
         network: Network<'_>,
         written: &SleepDocument,
+        held: &Self,
     ) -> Result<Vec<usize>> {
-        let asleep = self.asleep_with(written, network.wires.len());
+        let mut asleep = self.asleep_with(written, network.wires.len());
+        asleep.extend(held.asleep_with(written, network.wires.len()));
         let known = Known::new(field, plan.network.nodes.as_deref(), network, &asleep)?;
         let traffic = if plan.algorithm.reads_traffic() {
             let tcp_rate = plan.traffic.unwrap_or_default().tcp_rate;
@@ -375,11 +508,13 @@ fn cable(wires: &[Wire<'_>], place: usize) -> Cable {
 }
 
 /// Checks that a cable may sleep. A controller would not learn of the sleep, so the rate must be fixed.
-fn can_sleep(field: &str, cable: &Cable, links: &[LinkSpec]) -> Result<()> {
+fn can_sleep(field: &str, cable: &Cable, links: &[LinkSpec], holds: bool) -> Result<()> {
     for link in cable.links.iter().map(|&link| &links[link.index()]) {
+        // The controller of a link that holds packets comes later.
         let what = match (&link.control, &link.capacity) {
             (Some(_), _) => "controller",
             (None, Some(_)) => "varying capacity",
+            (None, None) if holds && link.air.is_some() => "shared air",
             (None, None) => continue,
         };
         return refuse(field, format!("\"{}\" has a {what}; expected a link of fixed rate", link.name));

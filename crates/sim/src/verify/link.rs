@@ -5,6 +5,7 @@ use super::ledger::Ledger;
 use crate::net::link::LinkCounters;
 use crate::net::transmitter::{EffectiveRate, IdleTime, InService, RateLogEntry};
 use netlull_mechanism::link::LowPowerTimes;
+use netlull_mechanism::rate::Naps;
 use netlull_network::queue::Buffer;
 use netlull_power::{PowerModel, Residency, Traffic, TransitionPower};
 use netlull_units::{BitRate, Duration, Instant};
@@ -76,6 +77,8 @@ pub struct VariableLedger<'a> {
 /// The ledger of a link with low-power idle.
 #[derive(Clone, Debug)]
 pub struct LowPowerLedger {
+    /// The given times of sleep; `None` for a link that begins asleep and falls asleep by itself.
+    pub naps: Option<Naps>,
     /// The times in each state since the start.
     pub whole: LowPowerTimes,
     /// The same in the measured time.
@@ -307,9 +310,19 @@ fn low_power_holds(
         });
     }
     let woken = whole.wakes + whole.fast_wakes;
-    findings.check(woken == whole.sleeps || woken == whole.sleeps + 1, &link.name, || {
+    let slept = whole.sleeps + u64::from(low.naps.is_none());
+    findings.check(woken == slept || woken + 1 == slept, &link.name, || {
         format!("it woke {woken} times, but fell asleep {} times", whole.sleeps)
     });
+    if let Some(naps) = &low.naps {
+        let begun = naps.times.iter().filter(|(from, _)| *from <= ledger.end);
+        let most = begun.clone().map(|&(from, to)| (to.min(ledger.end) - from).as_nanos()).sum::<u64>();
+        let count = begun.count() as u64;
+        findings.check(whole.sleeps <= count && whole.low_ns() <= most, &link.name, || {
+            let (times, low) = (whole.sleeps, whole.low_ns());
+            format!("slept {times} times for {low} ns; its schedule has {count} times of {most} ns")
+        });
+    }
     // A nanosecond for each time awake, because departures are rounded down.
     let most = u128::from(link.max_rate.as_bps()) * u128::from(whole.awake_ns + woken + 1);
     findings.check(u128::from(variable.sent_bytes) * BIT_NANOS_PER_BYTE <= most, &link.name, || {

@@ -2,7 +2,18 @@
 
 export interface Energy {
   total_j: number;
+  /** That of the link at its highest rate all the time. */
+  reference_j: number;
   saving: number | null;
+}
+
+/** Times of a link with low-power idle. */
+export interface LowPower {
+  entering_s: number;
+  waking_s: number;
+  sleeps: number;
+  /** The share of time in low power, 0 to 1. */
+  low_share: number;
 }
 
 export interface LinkSummary {
@@ -20,6 +31,7 @@ export interface LinkSummary {
   mean_queue_packets: number;
   max_queue_packets: number;
   mean_wait_s: number;
+  low_power?: LowPower;
   energy: Record<string, Energy>;
 }
 

@@ -3,7 +3,8 @@
 import { Chain } from "../ui/chain";
 import { tcpOptions } from "../lib/catalogue";
 import { bound } from "../lib/claims";
-import { entry, type FlowSummary } from "../lib/summary";
+import { distribution, field, requestsOf, sample } from "../lib/requests";
+import { entry } from "../lib/summary";
 import { asRate, number, place, placeAt, ratesOf, rowsOf, savingOf, scaled, seedOf, seedParameter, text, tickOf, tickParameter, type Claim, type Judgement, type Run, type Scenario, type Scene, type Series, type Values, type View } from "./scene";
 
 const LINK = "N1-N2";
@@ -19,9 +20,6 @@ const REQUESTS = 8000;
 /** Seconds with charts over time and an animation, and the interval of their samples. */
 const SHOWN = 30;
 const INTERVAL = 0.05;
-/** Points of a distribution, and requests in the picture of times over sizes. */
-const QUANTILES = 250;
-const POINTS = 1200;
 
 /** Seconds of a run: the paper's, or those with about the same number of requests at all loads. */
 function seconds(values: Values): number {
@@ -81,49 +79,10 @@ function scenario(values: Values, control: Scenario | null): Scenario {
   };
 }
 
-interface Requests {
-  start: number[];
-  /** Bytes. */
-  size: number[];
-  /** Seconds; NaN for a request that the end of the run cut off. */
-  completion: number[];
-}
-
-/** The requests in the order of their starts. The same seed gives every controller the same starts and sizes. */
-function requests(run: Run): Requests {
-  const table = run.tables.request!;
-  const [start, sizes, completion] = [table.start_s, table.size_bytes, table.completion_s] as Float64Array[];
-  const order = Array.from(start!, (_, row) => row).sort((a, b) => start![a]! - start![b]!);
-  return { start: order.map((row) => start![row]!), size: order.map((row) => sizes![row]!), completion: order.map((row) => completion![row]!) };
-}
-
-/** The distribution of completion times of requests after the warm-up, as percentages of the finished ones. */
-function distribution({ start, completion }: Requests): { x: number[]; y: number[] } {
-  const sorted = Float64Array.from(completion.filter((value, i) => start[i]! >= WARM_UP && !Number.isNaN(value))).sort();
-  const count = Math.min(QUANTILES, sorted.length);
-  const ranks = Array.from({ length: count }, (_, i) => Math.ceil(((i + 1) * sorted.length) / count));
-  const tail = [0.995, 0.999].map((share) => Math.ceil(share * sorted.length)).filter((rank) => rank > 0);
-  const shown = [...new Set([...ranks, ...tail])].sort((a, b) => a - b);
-  return { x: shown.map((rank) => sorted[rank - 1]!), y: shown.map((rank) => (100 * rank) / sorted.length) };
-}
-
-/** Some of the requests by size: their sizes in kB, and a choice of rows for the times. */
-function sample({ start, size }: Requests): { x: number[]; rows: number[] } {
-  const measured = start.map((_, row) => row).filter((row) => start[row]! >= WARM_UP);
-  const stride = Math.max(1, Math.ceil(measured.length / POINTS));
-  const rows = measured.filter((_, i) => i % stride === 0).sort((a, b) => size[a]! - size[b]!);
-  return { x: rows.map((row) => size[row]! / 1000), rows };
-}
-
 /** The part of a table up to the end of the shown seconds. */
 function shown(rows: Record<string, number[]>): Record<string, number[]> {
   const count = placeAt(rows.time_s ?? [], SHOWN) + 1;
   return Object.fromEntries(Object.entries(rows).map(([name, values]) => [name, values.slice(0, count)]));
-}
-
-function field(flow: FlowSummary, name: string): number | null {
-  const value = flow[name];
-  return typeof value === "number" ? value : null;
 }
 
 const TIMES = [["p95", "p95", "95 % of the requests do not exceed it"], ["p50", "p50", "The median"], ["p99", "p99", "99 % of the requests do not exceed it"], ["Mean", "mean", "The mean"]] as const;
@@ -136,8 +95,8 @@ function view(runs: Record<string, Run>, values: Values): View {
   const rate = ratesOf(own, LINK, SHOWN);
   const time = samples.time_s ?? [];
   const arrivals = scaled(asRate(samples.arrived_bytes ?? [], INTERVAL), 1e-6);
-  const mine = requests(own), theirs = controlled ? requests(plain) : mine;
-  const chosen = sample(mine);
+  const mine = requestsOf(own), theirs = controlled ? requestsOf(plain) : mine;
+  const chosen = sample(mine, WARM_UP);
   const name = controlled ? "with the controller" : "always on";
   const second = (y: Series): Series[] => (controlled ? [{ ...y, compared: false, colour: 6 }] : []);
   const early = placeAt(mine.start, SHOWN) + 1;
@@ -169,7 +128,7 @@ function view(runs: Record<string, Run>, values: Values): View {
     panels: [
       {
         title: "Distribution of completion times", x: "completion time (s)", y: "% of requests", timed: false, logX: true, yMin: 0, yMax: 100,
-        series: [{ label: name, ...distribution(mine), kind: "line" }, ...second({ label: "always on", ...distribution(theirs), kind: "line", dashed: true })],
+        series: [{ label: name, ...distribution(mine, WARM_UP), kind: "line" }, ...second({ label: "always on", ...distribution(theirs, WARM_UP), kind: "line", dashed: true })],
       },
       {
         title: "Completion time over size", x: "size (kB)", y: "seconds", timed: false, logX: true, logY: true,

@@ -81,7 +81,8 @@ fn every_action_after_an_acknowledgement_is_performed() {
     let mechanism = link::Config::PlugIn(link::PlugIn::new(Arc::new(Toys), link).unwrap());
     let mut plan = plan();
     let in_service = InService::default();
-    plan.links[1].control = Some(ControlPlan { mechanism, link, acknowledgements: Some(2), in_service });
+    plan.links[1].control =
+        Some(ControlPlan { mechanism, link, acknowledgements: Some(2), coupled_with: None, naps: None, in_service });
     let mut world = world(plan);
     let mut syn = Vec::new();
     build_tcp(&TcpSpec { flags: SYN, ..TcpSpec::new(connection()) }, &[], &mut syn).unwrap();
@@ -156,7 +157,8 @@ fn a_machine_that_works_no_more_ends_the_run() {
     let mechanism = link::Config::PlugIn(link::PlugIn::new(Arc::new(Breaks), link).unwrap());
     let mut plan = plan();
     let in_service = InService::default();
-    plan.links[1].control = Some(ControlPlan { mechanism, link, acknowledgements: None, in_service });
+    plan.links[1].control =
+        Some(ControlPlan { mechanism, link, acknowledgements: None, coupled_with: None, naps: None, in_service });
     let name = plan.links[1].name.clone();
     let mut world = world(plan);
     let mut syn = Vec::new();

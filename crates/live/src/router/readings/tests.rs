@@ -188,7 +188,7 @@ fn rate_event(_: Instant, event: PacketEvent, queue: QueueView) -> Option<LinkEv
 }
 
 fn setup(mechanism: link::Config) -> LinkSetup {
-    LinkSetup { mechanism, link: link::Context::new(RATE, Bytes::new(1500)) }
+    LinkSetup { mechanism, link: link::Context::new(RATE, Bytes::new(1500)), naps: None }
 }
 
 fn machine(setup: &LinkSetup) -> link::Running {

@@ -45,6 +45,14 @@ pub struct LpiConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-exclusiveMinimum" = "0 B", "x-default" = "that of device, or none", "x-source" = "device"))]
     pub coalesce_bytes: Option<Bytes>,
+    /// The target of the mean wait. For each sleep the link sets the threshold that `adapts` names; at least half of T_w.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-maximum" = "180 s", "x-default" = "none", "x-source" = "DualModeEeeSimulator"))]
+    pub target_delay: Option<Duration>,
+    /// The threshold that `target_delay` sets; leave its field out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "time", "x-source" = "DualModeEeeSimulator"))]
+    pub adapts: Option<LpiThreshold>,
     /// The power asleep as a share of the active power. Transitions take the full power.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
@@ -80,6 +88,24 @@ pub struct LpiConfig {
     pub coupled: Option<bool>,
 }
 
+/// A threshold that follows the traffic.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum LpiThreshold {
+    /// `coalesce_time`.
+    #[default]
+    Time,
+    /// `coalesce_frames`.
+    Frames,
+}
+
+/// The target of adaptive coalescing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Target {
+    pub delay: Duration,
+    pub adapts: LpiThreshold,
+}
+
 /// A mode of low power.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
@@ -113,6 +139,7 @@ pub(super) struct Timing {
     refresh: Option<(Duration, Duration)>,
     pub hysteresis: Duration,
     pub coalescing: Coalescing,
+    pub target: Option<Target>,
 }
 
 impl Timing {
@@ -150,13 +177,34 @@ impl Timing {
     /// or for the coalescing, then for the waking. A nanosecond is added, because departures are rounded down.
     pub fn lateness_bound(&self) -> Option<Duration> {
         let Coalescing { time, frames, bytes } = self.coalescing;
-        let held = if frames.is_some() || bytes.is_some() { time? } else { time.unwrap_or_default() };
-        let fast = self.fast.map_or(Duration::ZERO, |fast| fast.wake);
-        Some(self.sleep.max(held) + self.wake.max(fast) + Duration::from_nanos(1))
+        let wake = self.wake.max(self.fast.map_or(Duration::ZERO, |fast| fast.wake));
+        let held = match self.target {
+            // At most 2 D by (4), T_w included.
+            Some(Target { delay, adapts: LpiThreshold::Time }) => (delay + delay).saturating_sub(wake),
+            Some(Target { adapts: LpiThreshold::Frames, .. }) => time?,
+            None if frames.is_some() || bytes.is_some() => time?,
+            None => time.unwrap_or_default(),
+        };
+        Some(self.sleep.max(held) + wake + Duration::from_nanos(1))
     }
 }
 
 impl LpiConfig {
+    /// The parameters of a link with given times of sleep, which holds packets meanwhile and takes the power of a sleeping
+    /// link.
+    #[must_use]
+    pub fn napping(wake: Duration, coupled: bool) -> Self {
+        let zero = Some(Duration::ZERO);
+        Self {
+            sleep: zero,
+            wake: Some(wake),
+            hysteresis: zero,
+            power: Some(0.0),
+            coupled: Some(coupled),
+            ..Self::default()
+        }
+    }
+
     /// The power asleep and in fast wake, as shares of the active power.
     #[must_use]
     pub fn shares(&self) -> (f64, f64) {
@@ -227,7 +275,8 @@ impl LpiConfig {
         let hysteresis = self.hysteresis.or(timers.hysteresis).ok_or_else(|| missing("hysteresis", expected))?;
         let coalescing =
             Coalescing { time: self.coalesce_time, frames: self.coalesce_frames, bytes: self.coalesce_bytes };
-        let held = timers.held.filter(|_| coalescing == Coalescing::default());
+        let target = self.target()?;
+        let held = timers.held.filter(|_| coalescing == Coalescing::default() && target.is_none());
         let held = held.map(|(time, bytes)| Coalescing { time: Some(time), frames: None, bytes: Some(bytes) });
         let refresh = match (self.quiet, self.refresh) {
             (None, None) => None,
@@ -248,6 +297,24 @@ impl LpiConfig {
         if let Some(fast) = fast.filter(|fast| fast.sleep > sleep) {
             return Err(ConfigError::new("fast_sleep", fast.sleep, format!("at most sleep ({sleep})")));
         }
-        Ok(Timing { sleep, wake, fast, refresh, hysteresis, coalescing: held.unwrap_or(coalescing) })
+        let least = fast.map_or(wake, |fast| fast.wake.min(wake));
+        if let Some(target) = target.filter(|target| target.delay + target.delay < least) {
+            return Err(ConfigError::new("target_delay", target.delay, format!("at least half of wake ({least})")));
+        }
+        Ok(Timing { sleep, wake, fast, refresh, hysteresis, coalescing: held.unwrap_or(coalescing), target })
+    }
+
+    fn target(&self) -> Result<Option<Target>, ConfigError> {
+        let Some(delay) = self.target_delay else {
+            let expected = "a time: adapts is given";
+            return self.adapts.map_or(Ok(None), |_| Err(ConfigError::new("target_delay", "missing", expected)));
+        };
+        let adapts = self.adapts.unwrap_or_default();
+        let expected = "no value: target_delay sets it";
+        match (adapts, self.coalesce_time, self.coalesce_frames) {
+            (LpiThreshold::Time, Some(time), _) => Err(ConfigError::new("coalesce_time", time, expected)),
+            (LpiThreshold::Frames, _, Some(frames)) => Err(ConfigError::new("coalesce_frames", frames, expected)),
+            _ => Ok(Some(Target { delay, adapts })),
+        }
     }
 }

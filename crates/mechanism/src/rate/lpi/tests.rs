@@ -1,5 +1,6 @@
 //! The controller alone: its timers, its refreshes, and the messages of coupled directions.
 
+use super::config::Target;
 use super::*;
 use crate::link::{Controller, Parameters};
 use crate::view::QueueView;
@@ -86,4 +87,64 @@ fn refreshes_are_cut_by_the_wake() {
         let times = lpi.low_power(at(low)).expect("it stops its link");
         assert_eq!((times.refresh_ns, times.low_ns()), (refresh, low));
     }
+}
+
+/// A target of 1060 ns, and a cycle of 4000 ns with 10 frames of 25 B, which take 2000 ns at 1 Gb/s.
+fn tuned(adapts: LpiThreshold) -> Coalescing {
+    let target = Target { delay: Duration::from_nanos(1060), adapts };
+    let mut tuner = Tuner::new(target, RATE, at(1000));
+    for _ in 0..10 {
+        tuner.count(Bytes::new(25));
+    }
+    tuner.end_cycle(at(5000));
+    // A cycle without a packet changes nothing.
+    tuner.end_cycle(at(9000));
+    tuner.tuned(Coalescing::default(), Duration::from_nanos(10))
+}
+
+#[test]
+fn a_threshold_follows_the_last_cycle() {
+    // lambda = 1/400 per ns, rho = 0.5. The wait without sleep is 0.25 / (2/400 x 0.5) = 100 ns, so D = 960 ns and
+    // lambda D = 2.4. V = 960 + 960 x 2.4 / (1 + 2.6) - 10 = 1590 ns.
+    // DualModeEeeSimulator: w0 = (1 + 0.25) / (2/400 x 0.5) = 500 ns, and V = 560 + 400 sqrt(1 + 2.4^2) - 10 = 1590 ns.
+    let time = Coalescing { time: Some(Duration::from_nanos(1590)), ..Coalescing::default() };
+    assert_eq!(tuned(LpiThreshold::Time), time);
+    // N = floor(1 + 2/400 x (960 - 5)) = floor(5.775). DualModeEeeSimulator: floor(2/400 x (1060 - 500 - 5) + 3).
+    assert_eq!(tuned(LpiThreshold::Frames), Coalescing { frames: Some(5), ..Coalescing::default() });
+}
+
+#[test]
+fn a_threshold_has_limits() {
+    for (adapts, before, overloaded) in [
+        (LpiThreshold::Time, (Some(at(1055)), None), (Some(at(5005)), None)),
+        (LpiThreshold::Frames, (None, Some(1)), (None, Some(1))),
+    ] {
+        let target = Target { delay: Duration::from_nanos(1060), adapts };
+        let mut tuner = Tuner::new(target, RATE, at(0));
+        let times = |tuner: &Tuner, now: u64| {
+            let Coalescing { time, frames, .. } = tuner.tuned(Coalescing::default(), Duration::from_nanos(10));
+            (time.map(|time| at(now) + time), frames)
+        };
+        // Without an estimate a lone packet waits for 1060 ns, T_w included, or wakes the link.
+        assert_eq!(times(&tuner, 5), before);
+        // 1000 B take 8000 ns, more than the cycle.
+        tuner.count(Bytes::new(1000));
+        tuner.end_cycle(at(4000));
+        assert_eq!(times(&tuner, 5005), overloaded);
+    }
+}
+
+#[test]
+fn a_target_sets_the_timer_and_bounds_the_lateness() {
+    let ns = |nanos| Some(Duration::from_nanos(nanos));
+    let config = LpiConfig { target_delay: ns(1000), ..config() };
+    let mut lpi = machine(&config);
+    assert_eq!(after(&mut lpi, 5, arrival(100, 0)), []);
+    assert_eq!(lpi.next_timeout(), Some(at(5 + 1000 - 10)));
+    let bound = |config: &LpiConfig| config.lateness_bound(link::Context::new(RATE, Bytes::new(1500)));
+    // Twice the target, and a nanosecond for rounding.
+    assert_eq!(bound(&config), ns(2001));
+    let frames = LpiConfig { adapts: Some(LpiThreshold::Frames), ..config };
+    assert_eq!(bound(&frames), None);
+    assert_eq!(bound(&LpiConfig { coalesce_time: ns(500), ..frames }), ns(511));
 }

@@ -109,7 +109,7 @@ impl World {
             Owner::Departure(place) => self.depart(self.net.scheduled_links[place]),
             Owner::Timer(agent) => self.timer(agent),
             Owner::RequestTimer(agent) => self.request_timer(agent),
-            Owner::Controller(id) => self.controllers.time_out(id, &mut self.net),
+            Owner::Controller(id) => self.controllers.wake(id, &mut self.net),
             Owner::Redraw(id) => self.capacities.change(id, &mut self.net),
             Owner::Reroute => self.reroute(),
             Owner::Station(id) => self.station(id),
