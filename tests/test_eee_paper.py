@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.util
 import math
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
 
-from conftest import SHIPPED
+from conftest import ROOT, SHIPPED
 from netlull import Sweep
 from netlull.papers import Evidence, Grid, Verdict, load
 from netlull.papers.measure import judged
@@ -262,3 +263,15 @@ def test_figures_and_tables_show_every_cell(sweeps: Sweeps, study: str) -> None:
     for table in module.tables(found):
         assert table.rows
         assert all(len(row) == len(table.header) for row in table.rows), table.caption
+
+
+def test_the_administrators_table_follows_from_the_stored_numbers() -> None:
+    spec = importlib.util.spec_from_file_location("eee_table", ROOT / "studies" / "eee-2026" / "table.py")
+    assert spec is not None
+    assert spec.loader is not None
+    table = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(table)
+    assert table.TABLE.read_text(encoding="utf-8") == table.markdown()
+    assert table.PAGE.read_text(encoding="utf-8") == table.page()
+    rows = [line for line in table.markdown("LPI").splitlines() if line.startswith("| 10GBASE-T |")]
+    assert len(rows) == 2 * 5
