@@ -139,15 +139,12 @@ def median(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
 
 def slowest(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     """Judges E6."""
+    found = places(evidence, "web", _up_to(tolerance["load"]))
     parts = []
-    for rate in _rates(places(evidence, "web")):
-        found = places(evidence, "web", lambda place: place.rate == rate and place["load"] <= tolerance["load"])  # noqa: B023  # used at once
-        for rtt in sorted({place.value("rtt") for place in found}):
-            group = [place for place in found if place["rtt"] == rtt]
-            value = mean_ratio(evidence, group, LPI, "p99_s")
-            name = f"{RATES[rate]}, {rtt:g} ms"
-            holds = decided(value, at_most=tolerance["most"])
-            parts.append(Part(_id(name), holds, f"{name}: {times(value)}."))
+    for name in unique(f"{_rate(place)}, {place['rtt']:g} ms" for place in found):
+        group = [place for place in found if name == f"{_rate(place)}, {place['rtt']:g} ms"]
+        value = mean_ratio(evidence, group, LPI, "p99_s")
+        parts.append(Part(_id(name), decided(value, at_most=tolerance["most"]), f"{name}: {times(value)}."))
     return parts
 
 
