@@ -1250,7 +1250,7 @@ class Sleep:
     while_asleep: Literal["refuse", "hold"] | None = None
     """Treatment of packets for a sleeping link; default `refuse`."""
     wake_on: Literal["schedule", "arrival"] | None = None
-    """What begins to wake a link that holds packets; default `schedule`."""
+    """Event that begins to wake a link that holds packets; default `schedule`."""
 
 
 @dataclass(frozen=True)

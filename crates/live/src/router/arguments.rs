@@ -194,7 +194,10 @@ pub(super) fn mechanism_kind(name: &str) -> Result<&'static link::Kind> {
         let known = mechanisms();
         if found.is_some() {
             let message = "stops its link, but a router sends over a device that it cannot put to sleep";
-            return LiveError::input(format!("mechanism is \"{name}\", which {message}; expected one of {}", known.join(", ")));
+            return LiveError::input(format!(
+                "mechanism is \"{name}\", which {message}; expected one of {}",
+                known.join(", ")
+            ));
         }
         let hint = netlull_document::hint_of_old(&kind, &known).map(|hint| format!("; {hint}")).unwrap_or_default();
         LiveError::input(format!("mechanism is \"{name}\"{hint}; expected one of {}", known.join(", ")))
