@@ -57,6 +57,15 @@ def test_points_without_a_gateway_have_none_of_its_numbers() -> None:
         Metrics({"n": "link.a.gateway.flows"}).of(under({"mean_flows": 7.0}))
 
 
+def test_points_without_low_power_idle_have_none_of_its_numbers() -> None:
+    asleep: dict[str, Any] = {"links": [{"name": "a", "low_power": {"sleeps": 7.0}}], "flows": []}
+    metrics = Metrics({"n": "link.a.low_power.sleeps"})
+    assert math.isnan(metrics.of({"links": [{"name": "a"}], "flows": []})["n"])
+    assert metrics.of(asleep) == {"n": 7.0}
+    with pytest.raises(SweepError, match=r'"naps" is not a field of link\.a\.low_power; it has sleeps'):
+        Metrics({"n": "link.a.low_power.naps"}).of(asleep)
+
+
 def test_a_word_and_a_table_are_no_numbers() -> None:
     with pytest.raises(SweepError, match=r"metrics\.v: verify: is not a number: it is 'ledger'"):
         Metrics({"v": "verify"}).of(summary(a=0.1))

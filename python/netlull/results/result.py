@@ -35,8 +35,8 @@ SUMMARY = "summary.json"
 _FORMAT = 1
 SUMMARY_LISTS = {"link": "links", "flow": "flows", "station": "stations"}
 """The lists of the summary, by the names of their entries in paths and columns of series."""
-_PARTS = {"link": "gateway", "station": "download"}
-"""Parts of entries that may be null."""
+_PARTS = (("link", "gateway"), ("link", "low_power"), ("station", "download"))
+"""Parts of entries that may be null or missing."""
 _MANIFEST_FIELDS: dict[str, tuple[type | UnionType, str]] = {
     "version": (str, "a version"),
     "engine": (str, "a version and build"),
@@ -89,7 +89,7 @@ def _below(node: dict[str, Any], path: str) -> Any:
     """The value at `path`; None also below a missing part: a gateway, a download, changes of routes."""
     if path.startswith("routing.") and "routing" in node and node["routing"] is None:
         return None
-    for kind, part in _PARTS.items():
+    for kind, part in _PARTS:
         entry, inside, _ = path.partition(f".{part}.")
         if inside and entry.startswith(f"{kind}.") and _is_without(part, node[kind], entry.removeprefix(f"{kind}.")):
             return None
