@@ -333,3 +333,22 @@ def test_sums_over_phases_have_no_watts_of_the_whole_run() -> None:
     assert {row.metric: row.a_mean for row in found.rows} == pytest.approx(whole | parts)
     seconds = dict.fromkeys(whole, SECONDS) | dict.fromkeys(parts)
     assert {row.metric: found.seconds_of(row.metric) for row in found.rows} == seconds
+
+
+def test_links_that_hold_packets_lose_none_and_save_the_same_time(printed: Printed, tmp_path: Path) -> None:
+    # Asleep from 2 to 7 s, held packets and all: 2 directions of 1 W save 5 s. The wake-up takes full power.
+    nap = Sleep("2 s", links=["b-c"], wake="7 s", wake_time="500 ms", while_asleep="hold")
+    scenario = TWO.with_values({"sleep": [nap], "link.b-c.buffer": "1000 packets", "power": [{"model": "fs"}]})
+    result = scenario.run()
+    found = result.compare_awake(scenario.with_values({"sleep": None}).run())
+    assert found["energy"]["fs"] == pytest.approx(
+        {"total_j": 40, "mean_w": 4, "saved_j": 10, "saved_w": 1, "saving": 0.25}
+    )
+    assert found["more_loss_fraction"] == 0
+    low = result.link("b-c")["low_power"]
+    assert (low["asleep_s"], low["waking_s"], low["sleeps"]) == (5, 0.5, 1)
+    # A packet reaches b each 10 ms from 11 ms on: that of 2.001 s is the first that waits, until 7.5 s.
+    assert result.link("b-c")["largest_lateness_s"] == pytest.approx(5.499, abs=1e-9)
+    path = tmp_path / "held.toml"
+    path.write_text(scenario.to_toml(), encoding="utf-8")
+    assert "saving 1 W (25.0 %) compared with the same run without sleep" in printed("run", str(path))

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import netlull
-from netlull import Earth, InputError, Link, Poisson, Power, Practra, Scenario, ScenarioError
+from netlull import Earth, InputError, Link, Lpi, Poisson, Power, Practra, Scenario, ScenarioError
 
 Printed = Callable[..., str]
 Refused = Callable[..., str]
@@ -172,6 +172,14 @@ def test_wrong_options_are_named(refused: Refused, small_file: Path, options: li
     line = refused("bound", small_file, *options)
     for word in words:
         assert word in line, word
+
+
+def test_low_power_idle_has_no_bound() -> None:
+    link = Link("a", "b", "10 Gb/s", controller=Lpi(phy="10gbase-t", hysteresis="0 s"))
+    scenario = Scenario(nodes=["a", "b"], links=[link], flows=[Poisson("f", "a", "b", "1 Gb/s")], duration="1 ms")
+    expected = r'^link\.a-b\.controller\.kind: is "lpi", which sleeps between packets, .* expected another controller'
+    with pytest.raises(InputError, match=expected):
+        netlull.bound(scenario)
 
 
 def test_several_possible_links_are_listed() -> None:

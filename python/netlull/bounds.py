@@ -242,6 +242,11 @@ def _chosen(complete: Document, name: str | None) -> _Link:
     for field in ("capacity", "air", "noise"):
         if link.table.get(field) is not None:
             raise InputError(f"{link.path}.{field}: is given; expected a link of fixed rate without noise or air")
+    if link.controller is not None and link.controller["kind"] == "lpi":
+        raise InputError(
+            f'{link.path}.controller.kind: is "lpi", which sleeps between packets, but the bounds are for changes of '
+            "the rate; expected another controller, or none"
+        )
     return link
 
 

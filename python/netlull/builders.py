@@ -1247,6 +1247,10 @@ class Sleep:
 
     A time, such as "40 ms". Default "0 s".
     """
+    while_asleep: Literal["refuse", "hold"] | None = None
+    """Treatment of packets for a sleeping link; default `refuse`."""
+    wake_on: Literal["schedule", "arrival"] | None = None
+    """Event that begins to wake a link that holds packets; default `schedule`."""
 
 
 @dataclass(frozen=True)

@@ -534,7 +534,7 @@ def _without_awake(a: Result, b: Result, names: tuple[str, str]) -> list[str]:
     if ("awake" in a.summary) == ("awake" in b.summary):
         return []
     run, name, other = (b, names[1], names[0]) if "awake" in a.summary else (a, names[0], names[1])
-    why = "it ran with --no-awake or outside of netlull run" if has_slept(run.summary) else "no link slept in it"
+    why = "it ran with --no-awake or outside of netlull run" if has_slept(run) else "no link slept in it"
     return [f"only {other} has a run without sleep next to it (metrics awake.*): {name} has none, as {why}"]
 
 

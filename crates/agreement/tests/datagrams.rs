@@ -415,7 +415,7 @@ fn departures(link: &Value, rest: &Value, sent: &[u64]) -> [(Vec<u64>, Value); 2
     both_worlds(&json).map(|(summary, tables)| {
         let table = tables.iter().find(|table| table.name == "arrivals").expect("a table");
         let Some((_, Column::Count(times))) = table.columns.first() else { panic!("{table:?}") };
-        (times.clone(), summary["link"][0]["low_power"].clone())
+        (times.clone(), summary["links"][0]["low_power"].clone())
     })
 }
 

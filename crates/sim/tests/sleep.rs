@@ -338,12 +338,13 @@ fn the_first_packet_wakes_a_link_in_its_wake_time() {
     let run = outcome(cable("400 s", &json!([nap("340 ns")]), &once("100 s")));
     let low = link(&run, "a-b").low_power.unwrap();
     assert_eq!((low.waking_s, link(&run, "a-b").largest_lateness_s), (340e-9, Some(340e-9)));
-    // `wake` comes before the datagram: the link wakes at 50 s, and sleeps again from 200 to 300 s by another entry.
+    // `wake` comes before the first datagram: the link wakes at 50 s. By another entry it sleeps from 200 s. Datagrams follow
+    // every 12 s, and that of 208 s wakes it.
     let mut naps = [nap("2 s"), nap("2 s")];
     (naps[0]["wake"], naps[1]["wake"]) = ("50 s".into(), "300 s".into());
     naps[1]["at"] = "200 s".into();
     let low = link(&outcome(cable("400 s", &json!(naps), &once("100 s"))), "a-b").low_power.unwrap();
-    assert_eq!((low.asleep_s, low.waking_s, low.sleeps), (40.0 + 100.0, 4.0, 2));
+    assert_eq!((low.asleep_s, low.waking_s, low.sleeps), (40.0 + 8.0, 4.0, 2));
 }
 
 #[test]
@@ -367,7 +368,7 @@ fn what_a_link_that_holds_packets_cannot_do_is_named() {
         assert!(differs.starts_with(&format!("sleep.1.{field}: differs from that of another entry")), "{differs}");
     }
     let overlap = refused(json!({ "wake": "1.7 s" }));
-    assert!(overlap.contains("puts \"a-b\" to sleep, which sleeps from 1 s"), "{overlap}");
+    assert!(overlap.contains("puts \"a-b\" to sleep, which sleeps from 1.0"), "{overlap}");
 }
 
 #[test]

@@ -145,7 +145,7 @@ def _simulate_twice(
     An interrupt of the second run is put into `stopped`: the first result can still be shown and written.
     """
     result = simulate(scenario, memory, tape)
-    if not has_slept(result.summary):
+    if not has_slept(result):
         return result
     try:
         check_arrivals(result.scenario)

@@ -31,9 +31,10 @@ class _Run(Protocol):
     def world(self) -> str: ...
 
 
-def has_slept(summary: Mapping[str, Any]) -> bool:
-    """True if links fell asleep in a run, also in its warm-up."""
-    return bool(summary["routing"] and summary["routing"]["sleep"])
+def has_slept(run: _Run) -> bool:
+    """True if links fell asleep in a run, also in its warm-up, or could do so and hold packets."""
+    routing, entries = run.summary["routing"], run.scenario.get("sleep", [])
+    return bool(routing and routing["sleep"]) or any(entry.get("while_asleep") == "hold" for entry in entries)
 
 
 def check_arrivals(scenario: Mapping[str, Any]) -> None:
@@ -57,7 +58,7 @@ def compared_with_awake(asleep: _Run, awake: _Run) -> Summary:
         InputError: links sleep in the second run, or it is not the same run otherwise.
     """
     own, other = asleep.summary, awake.summary
-    if has_slept(other):
+    if has_slept(awake):
         raise InputError("awake: is a run in which links sleep; expected the same run without sleep")
     _check_same("world", awake.world, asleep.world)
     _check_same("seed", other["seed"], own["seed"])

@@ -189,8 +189,16 @@ pub(super) fn mechanisms() -> Vec<&'static str> {
 /// If no mechanism has this name.
 pub(super) fn mechanism_kind(name: &str) -> Result<&'static link::Kind> {
     let kind = name.replace('-', "_");
-    link::Config::kind(&kind).filter(|kind| !kind.properties.stops).ok_or_else(|| {
+    let found = link::Config::kind(&kind);
+    found.filter(|kind| !kind.properties.stops).ok_or_else(|| {
         let known = mechanisms();
+        if found.is_some() {
+            let message = "stops its link, but a router sends over a device that it cannot put to sleep";
+            return LiveError::input(format!(
+                "mechanism is \"{name}\", which {message}; expected one of {}",
+                known.join(", ")
+            ));
+        }
         let hint = netlull_document::hint_of_old(&kind, &known).map(|hint| format!("; {hint}")).unwrap_or_default();
         LiveError::input(format!("mechanism is \"{name}\"{hint}; expected one of {}", known.join(", ")))
     })
@@ -255,7 +263,9 @@ mod tests {
         assert!(names.contains(&"practra".into()) && names.contains(&"wasm".into()), "{names:?}");
         assert!(!names.contains(&"python".into()), "{names:?}");
         // A router cannot stop its link.
-        assert!(!names.contains(&"lpi".into()) && mechanism_kind("lpi").is_err(), "{names:?}");
+        assert!(!names.contains(&"lpi".into()), "{names:?}");
+        let refused = mechanism_kind("lpi").unwrap_err().to_string();
+        assert!(refused.contains("cannot put to sleep; expected one of practra"), "{refused}");
     }
 
     #[test]

@@ -49,7 +49,7 @@ struct Line<E, A> {
     next: Option<Instant>,
 }
 
-/// What a machine was told.
+/// The input of a machine.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 enum Told<E> {

@@ -43,10 +43,10 @@ pub struct SleepDocument {
     /// Time from the start of waking until the link carries packets and is announced.
     #[serde(default)]
     pub wake_time: Duration,
-    /// Treatment of packets for a sleeping link.
+    /// Treatment of packets for a sleeping link; default `refuse`.
     #[serde(default, skip_serializing_if = "WhileAsleep::is_refuse")]
     pub while_asleep: WhileAsleep,
-    /// What begins to wake a link that holds packets.
+    /// Event that begins to wake a link that holds packets; default `schedule`.
     #[serde(default, skip_serializing_if = "WakeOn::is_schedule")]
     pub wake_on: WakeOn,
 }
@@ -68,7 +68,7 @@ impl WhileAsleep {
     }
 }
 
-/// What begins to wake a link that holds packets.
+/// Event that begins to wake a link that holds packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WakeOn {
