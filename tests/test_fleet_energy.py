@@ -115,7 +115,8 @@ def test_estop_and_ones_own_plan(tmp_path: Path) -> None:
     assert told.watts == pytest.approx(1.02, rel=1e-9)
     for bad, message in (
         ("z,to-a,,", "interface: z to-a is no end of a link"),
-        ("b,to-a,noon,", 'line 2: "noon" is no time'),
+        ("b,to-a,noon,", 'line 2: from: "noon" is no time'),
+        (f"b,to-a,{NOON + 300},{NOON}", f'line 2: to: "{NOON}" is not after "{NOON + 300}"'),
     ):
         plan.write_text(f"device,interface,from,to\n{bad}\n", encoding="utf-8")
         with pytest.raises(InputError, match=re.escape(message)):
@@ -204,6 +205,15 @@ supply = {{ count = 1, efficiency = {json.dumps(curve)} }}
         assert asleep.sum() <= sleep.links
 
 
+def test_ports_of_other_speeds_are_counted(tmp_path: Path) -> None:
+    # The model has ports of 25, 50 and 100 Gb/s: 10 Gb/s count as 25 Gb/s, and 400 Gb/s as 100 Gb/s.
+    for speed, watts in (("10 Gb/s", 0.102), ("25 Gb/s", 0.102), ("400 Gb/s", 0.316)):
+        found = answered(tmp_path, PAIR.replace("100 Gb/s", speed), [f"{NOON},a,e0,0,0"])
+        assert by_cause(found)["port"] == pytest.approx(2 * watts, rel=1e-9)
+        note = "2 ports of a speed that the model does not describe, counted as the next faster one, or as its fastest."
+        assert (note in found.notes(found.names())) == (speed != "25 Gb/s")
+
+
 def test_prices_and_a_year(tmp_path: Path) -> None:
     prices = Prices(0.25, "CHF", 30.0, 1.5)
     found = answered(tmp_path, PAIR, [f"{NOON},a,e0,0,0"], prices=prices)
@@ -221,7 +231,11 @@ def test_prices_and_a_year(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("ncs-55a1-24h", "ncs-55a1", 'inventory.csv: model "ncs-55a1" of a is unknown; did you mean ncs-55a1-24h'),
+        (
+            "ncs-55a1-24h",
+            "ncs-55a1",
+            'inventory.csv, line 2: model: "ncs-55a1" of a is unknown; did you mean ncs-55a1-24h',
+        ),
         (",e0,100 Gb/s,,b", ",e0,100 Gb/s,qsfp99,b", 'inventory.csv, line 2: transceiver is "qsfp99"; expected one of'),
     ],
 )
@@ -254,6 +268,13 @@ def test_the_example_has_a_report(tmp_path: Path, printed: Callable[..., str], r
     printed("energy", *files, "--anonymise", "--out", str(out))
     hidden = (out / "report.html").read_text(encoding="utf-8") + (out / "links.csv").read_text(encoding="utf-8")
     assert "metro-000" not in hidden
+    for option, value, message in (
+        ("--price", "1e308", "--price 1e+308: expected a number above 0, at most 1e+09"),
+        ("--co2", "nan", "--co2 nan: expected a number above 0"),
+        ("--packet-size", "0.5", "--packet-size 0.5: expected at least 1 byte"),
+        ("--pue", "0.9", "--pue 0.9: expected a number of at least 1"),
+    ):
+        assert message in refused("energy", *files, option, value)
     (out / "mine.txt").write_text("mine", encoding="utf-8")
     assert "holds other files (mine.txt)" in refused("energy", *files, "--out", str(out))
 

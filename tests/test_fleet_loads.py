@@ -180,7 +180,8 @@ def test_counters_wrap_and_are_reset_and_keep_what_they_counted_in_a_gap(invento
         (NOON + 1500, 1500),  # a reset: unknown
         (NOON + 1800, 1500),  # nothing
     ]  # fmt: skip
-    text = prometheus((labels, counter), (labels | {"ifName": "e7"}, counter))
+    # A file may begin with a byte order mark.
+    text = "\ufeff" + prometheus((labels, counter), (labels | {"ifName": "e7"}, counter))
     loads = loads_of(inventory, tmp_path, text, "loads.json")
     received, sent = loads.rates["a", "e0"]
     # A float cannot hold 2^64 - 3000 exactly: the distance to its neighbours is 2048.
@@ -238,7 +239,10 @@ def test_the_hour_that_comes_twice_has_two_loads_and_a_skipped_one_none(inventor
             ": columns in and out have no unit; expected --unit with b/s or B/s",
         ),
         ("time,device,in_bps,out_bps\n1700000000,a,1,1", ", line 1: column interface is missing"),
-        ("time,device,interface,in_bps\n1700000000,a,e0,1", ", line 1: no loads in time, device, interface, in_bps"),
+        (
+            "time,device,interface,in_bps\n1700000000,a,e0,1",
+            ", line 1: no columns of loads; expected in_bps and out_bps",
+        ),
         (
             HEAD + "1700000000,a,e0,1,1\n1700000001,a,e0,x,1",
             ', line 3: in_bps: is "x"; expected a number',
@@ -261,7 +265,28 @@ def test_the_hour_that_comes_twice_has_two_loads_and_a_skipped_one_none(inventor
         (HEAD + "", ": has no rows; expected loads"),
         (HEAD + "20260329,a,e0,1,1", ', line 2: time: "20260329" is no time since 1990'),
         (HEAD + "\n\n1700000000,a,e0,1,-1", ', line 4: out_bps: is "-1.0"; expected'),
-        ("", ", line 1: no loads in "),
+        (
+            "",
+            ", line 1: no columns of loads; expected in_bps and out_bps, in_bytes_per_s and out_bytes_per_s, in_octets "
+            "and out_octets, or in and out with --unit; the file is empty",
+        ),
+        (
+            (HEAD + "1700000000,a,e0,1,1").replace(",", ";"),
+            ", line 1: no columns of loads; expected in_bps and "
+            "out_bps, in_bytes_per_s and out_bytes_per_s, in_octets and out_octets, or in and out with --unit; "
+            "the columns are separated by semicolons, not by commas",
+        ),
+        (HEAD + "1700000000,a,e0,1,1e20", ', line 2: out_bps: is "1e+20"; expected a number from 0 to 2^64'),
+        (HEAD + "1700000000,a,e0,,nan", ": no load is known; expected numbers, and counters at two times or more"),
+        ("time,device,interface,in_octets,out_octets\n1700000000,a,e0,1,1", ": no load is known; expected numbers, "),
+        (
+            HEAD + "0001-01-01T00:00:00,a,e0,1,1",
+            ', line 2: time: "0001-01-01T00:00:00" is in the year 1; expected 1990',
+        ),
+        (
+            HEAD + "9999-12-31T23:59:59-05:00,a,e0,1,1",
+            ', line 2: time: "9999-12-31T23:59:59-05:00" is in the year 9999',
+        ),
         (
             HEAD + "1700000000,a,e0,1,1\n1700000001,a,e0,1,1\n9e9,a,e0,1,1",
             ": 7300000001 intervals of 1 s",
@@ -280,7 +305,7 @@ def test_wrong_loads_name_the_line(inventory: Inventory, tmp_path: Path, text: s
         ("{}", "missing required field `data`"),
         (prometheus(({"__name__": "ifHCInOctet"}, [])), 'metric "ifHCInOctet" is unknown; did you mean ifHCInOctets'),
         (
-            prometheus(({"__name__": "ifHCInOctets", "instance": "a", "ifName": "e0"}, [(2, 1), (1, 2)])),
+            prometheus(({"__name__": "ifHCInOctets", "instance": "a", "ifName": "e0"}, [(2e9, 1), (1e9, 2)])),
             "times do not grow; expected ascending times",
         ),
         (
@@ -288,8 +313,12 @@ def test_wrong_loads_name_the_line(inventory: Inventory, tmp_path: Path, text: s
             "could not convert string to float: 'x'; expected pairs of a time and a number",
         ),
         (
-            prometheus(({"__name__": "ifHCInOctets", "instance": "a", "ifName": "e0"}, [(2, 1), (3, "+Inf")])),
-            "a counter is negative or infinite; expected a number of at least 0",
+            prometheus(({"__name__": "ifHCInOctets", "instance": "a", "ifName": "e0"}, [(2e9, 1), (3e9, "+Inf")])),
+            "a counter is inf; expected a number from 0 to 2^64",
+        ),
+        (
+            prometheus(({"__name__": "ifHCInOctets", "instance": "a", "ifName": "e0"}, [(2e12, 1), (3e12, 2)])),
+            "data.result[0].values: a time is 2e+12; expected seconds since 1970, from 1990 on",
         ),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import networkx as nx
@@ -106,7 +107,8 @@ def test_a_square_by_hand(tmp_path: Path) -> None:
     assert counts["own"] == ([1, 0], [1, 0])
     # a has no link to b left but d, c: b is cut off with both of its links asleep.
     assert counts["cut"] == ([2, 2], [1, 1])
-    assert counts["load-aware at 0.8"] == ([1, 0], [1, 0])
+    # a-b is above 80 % with all links awake, and no fuller without the link that sleeps.
+    assert counts["load-aware at 0.8"] == ([0, 0], [0, 0])
     whole = routed(inventory, told, links, {}, step_s=600, bound=0.8)
     # The busiest interval stands for the step.
     assert (whole.steps, whole.full) == (1, 1)
@@ -118,6 +120,9 @@ def test_a_square_by_hand(tmp_path: Path) -> None:
     two, loads_of_two, links_of_two = network(tmp_path, apart, np.ones((2, 2, 1)))
     with pytest.raises(InputError, match="the links do not connect all devices"):
         routed(two, loads_of_two, links_of_two, {}, step_s=300, bound=0.8)
+    none = replace(two, ports={name: replace(port, peer=None) for name, port in two.ports.items()})
+    with pytest.raises(InputError, match="no link joins two devices; a traffic matrix needs links"):
+        routed(none, loads_of_two, links_of_two[:0], {}, step_s=300)
 
 
 def random_pairs(random: np.random.Generator, size: int, more: int) -> Pairs:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,11 +29,14 @@ if TYPE_CHECKING:
 __all__ = ["energy_command"]
 
 _FILE = click.Path(path_type=Path)
+_MOST = 1e9
+"""The largest price, CO2, PUE and size of packets."""
 
 
 def _positive(_: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
-    if value is not None and not (math.isfinite(value) and value > 0):
-        raise InputError(f"--{str(parameter.name).replace('_', '-')} {value:g}: expected a number above 0")
+    if value is not None and not 0 < value <= _MOST:
+        name = str(parameter.name).replace("_", "-")
+        raise InputError(f"--{name} {value:g}: expected a number above 0, at most {_MOST:g}")
     return value
 
 
@@ -107,6 +109,8 @@ def energy_command(  # noqa: PLR0913, PLR0917  # one per option
         raise InputError("--inventory: is missing; expected the CSV file of the devices (--example FOLDER writes one)")
     if not loads:
         raise InputError("LOADS: is missing; expected a CSV table, a folder of them, or a JSON answer of Prometheus")
+    if packet_size < 1:
+        raise InputError(f"--packet-size {packet_size:g}: expected at least 1 byte")
     if pue is not None and pue < 1:
         raise InputError(f"--pue {pue:g}: expected a number of at least 1")
     matrix_s = None if matrix is None else in_unit(matrix, "s")

@@ -359,8 +359,10 @@ class Answer:
         found = self.routed
         model = "loads of interfaces to the outside" if found.from_outside else "loads of links alone"
         notes = [
-            f"{counted(found.steps, 'step')} of {digits(found.step_s)} s. Those count in which some link is above 80 "
-            "or 100 % of its capacity: with the traffic of the step's busiest interval, and of the next step's.",
+            f"{counted(found.steps, 'step')} of {digits(found.step_s)} s. Those count in which sleep lifts some link "
+            "above 80 or 100 % of its capacity: with the traffic of the step's busiest interval, and of the next "
+            "step's. The first row counts links that are above with all links awake; plans count them only if they "
+            "are fuller.",
             f"The traffic matrix is an estimate, from a gravity model of {model}. Its loads differ from the measured "
             f"ones by {percent(float(found.errors.mean()))} in the mean, {percent(float(found.errors.max()))} at most.",
         ]
@@ -414,17 +416,19 @@ class Answer:
     def _about_loads(self, names: Sequence[str]) -> list[str]:
         inventory, loads = self.fleet.inventory, self.loads
         silent = sum(port.is_up and name not in loads.rates for name, port in inventory.ports.items())
-        slow = [
-            " ".join(port.name)
+        speeds = {device: self.fleet.speeds_bps(device) for device in inventory.models}
+        unlike = [
+            port.name
             for port in inventory.ports.values()
-            if port.speed_bps > max(self.fleet.speeds_bps(port.name[0]), default=math.inf)
+            if speeds[port.name[0]] and port.speed_bps not in speeds[port.name[0]]
         ]
         notes = {
             f"{counted(silent, 'interface')} without loads: no traffic is counted there.": silent,
             f"{counted(loads.resets, 'step')} of counters that no port allows: unknown there.": loads.resets,
             f"{counted(loads.fast, 'rate')} above the speed of the port; is the unit right?": loads.fast,
             f"{counted(len(loads.missing), 'file')} of the inventory's loads not in the folder.": loads.missing,
-            f"{counted(len(slow), 'port')} faster than any that the model describes, counted as its fastest.": slow,
+            f"{counted(len(unlike), 'port')} of a speed that the model does not describe, counted as the next faster "
+            "one, or as its fastest.": unlike,
         }
         found = [note for note, number in notes.items() if number]
         if loads.unequal:

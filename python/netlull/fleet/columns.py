@@ -12,6 +12,7 @@ import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
 from netlull.errors import InputError
+from netlull.fleet.inventory import columns_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,10 +20,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["BYTE", "UNITS", "Coded", "Columns", "line_of", "read_columns"]
+__all__ = ["BYTE", "LARGEST", "UNITS", "Coded", "Columns", "line_of", "read_columns"]
 
 BYTE = 8.0
 """The bits of a byte."""
+LARGEST = 2.0**64
+"""The largest number of a load, as a counter of 64 bits has it."""
 _RATES = {"bps": 1.0, "bytes_per_s": BYTE}
 """Bits per unit, by the end of a column's name."""
 UNITS = {"b/s": 1.0, "B/s": BYTE}
@@ -74,7 +77,7 @@ def read_columns(path: Path, unit: str | None, *, named: bool) -> Columns:
     texts = {name: Coded() for name in ("time", *(("device", "interface") if named else ()))}
     for name in texts:
         if name not in header:
-            raise InputError(f"{path}, line 1: column {name} is missing; the columns are {', '.join(header)}")
+            raise InputError(f"{path}, line 1: column {name} is missing; {columns_in(header)}")
     types = dict.fromkeys(texts, pa.dictionary(pa.int32(), pa.string())) | dict.fromkeys(columns, pa.float64())
     # Grows in place. Pieces that are joined at the end would need twice the memory.
     rows = (bytearray(), bytearray())
@@ -104,7 +107,7 @@ def read_columns(path: Path, unit: str | None, *, named: bool) -> Columns:
     loads = []
     for column, cells in zip(columns, rows, strict=True):
         values = np.frombuffer(cells, np.float64)
-        wrong = np.flatnonzero((values < 0) | np.isinf(values))
+        wrong = np.flatnonzero((values < 0) | (values > LARGEST))
         if wrong.size:
             raise _wrong_load(path, line_of(path, int(wrong[0])), column, str(values[wrong[0]]))
         values *= scale
@@ -156,7 +159,8 @@ def _load_columns(path: Path, header: Sequence[str], unit: str | None) -> tuple[
             raise InputError(f"{path}: columns in and out have no unit; expected --unit with {' or '.join(UNITS)}")
         return ["in", "out"], UNITS[unit], False
     pairs = ", ".join(f"in_{end} and out_{end}" for end in (*_RATES, _COUNTERS))
-    raise InputError(f"{path}, line 1: no loads in {', '.join(header)}; expected {pairs}, or in and out with --unit")
+    found = columns_in(header)
+    raise InputError(f"{path}, line 1: no columns of loads; expected {pairs}, or in and out with --unit; {found}")
 
 
 def _located(path: Path, header: Sequence[str], columns: Sequence[str], error: Exception) -> InputError:
@@ -180,4 +184,4 @@ def _located(path: Path, header: Sequence[str], columns: Sequence[str], error: E
 
 
 def _wrong_load(path: Path, line: int, column: str, found: str) -> InputError:
-    return InputError(f'{path}, line {line}: {column}: is "{found}"; expected a number of at least 0')
+    return InputError(f'{path}, line {line}: {column}: is "{found}"; expected a number from 0 to 2^64')

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from netlull.fleet.devices import Devices
 
-__all__ = ["LARGEST_BYTES", "Inventory", "Link", "Port", "PortName", "read_inventory", "rows_of"]
+__all__ = ["LARGEST_BYTES", "Inventory", "Link", "Port", "PortName", "columns_in", "read_inventory", "rows_of"]
 
 LARGEST_BYTES = 64 * 2**20
 """The largest inventory, in bytes: about a million interfaces."""
@@ -26,6 +26,7 @@ REQUIRED = ("device", "model", "interface", "speed")
 OPTIONAL = ("transceiver", "state", "peer_device", "peer_interface", "loads", "weight")
 _MOST_WEIGHT = 2**32 - 1
 _STATES = ("up", "down")
+_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 
 PortName = tuple[str, str]
 """A device and its interface."""
@@ -186,8 +187,8 @@ def rows_of(path: Path, required: Sequence[str], optional: Sequence[str]) -> Ite
         header = [name.strip() for name in next(reader, [])]
         for name in required:
             if name not in header:
-                found = f"the columns are {', '.join(header)}" if any(header) else "the file is empty"
-                raise InputError(f"{path}, line 1: column {name} is missing; expected {', '.join(required)}; {found}")
+                found = f"expected {', '.join(required)}; {columns_in(header)}"
+                raise InputError(f"{path}, line 1: column {name} is missing; {found}")
         for place, name in enumerate(header):
             if name not in (*required, *optional):
                 raise InputError(f'{path}, line 1: column "{name}" is unknown; {near(name, (*required, *optional))}')
@@ -203,6 +204,16 @@ def rows_of(path: Path, required: Sequence[str], optional: Sequence[str]) -> Ite
             yield reader.line_num, empty | {name: cell.strip() for name, cell in zip(header, cells, strict=True)}
     except csv.Error as error:
         raise InputError(f"{path}, line {reader.line_num}: is not CSV: {error}") from None
+
+
+def columns_in(header: Sequence[str]) -> str:
+    """The columns of a table, for an error: that there are none, or that other characters than commas separate them."""
+    if not any(header):
+        return "the file is empty"
+    other = next((name for character, name in _SEPARATORS.items() if character in "".join(header)), None)
+    if len(header) == 1 and other is not None:
+        return f"the columns are separated by {other}, not by commas"
+    return f"the columns are {', '.join(header)}"
 
 
 def _paired(path: Path, ports: Mapping[PortName, Port], lines: Mapping[PortName, int]) -> dict[PortName, Port]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import datetime as dt
 import zoneinfo
 from collections import Counter
@@ -14,7 +15,7 @@ import numpy as np
 
 from netlull.documents.textfiles import check_regular
 from netlull.errors import InputError, near, near_file, some
-from netlull.fleet.columns import BYTE, line_of, read_columns
+from netlull.fleet.columns import BYTE, LARGEST, line_of, read_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -29,8 +30,11 @@ __all__ = ["TOLERANCE", "Loads", "link_loads", "read_loads", "times_of", "zone_o
 LARGEST_BYTES = 2**31
 """The largest file of loads, in bytes."""
 MOST_INTERVALS = 1_000_000
-_EARLIEST = 631_152_000.0
-"""The start of 1990 in seconds since 1970: smaller numbers are dates without dashes, or mistakes."""
+_EARLIEST, _LATEST = 631_152_000.0, 1e11
+"""The start of 1990 and a time in the year 5138, in seconds since 1970: other numbers are dates without dashes,
+milliseconds, or mistakes."""
+_YEARS = (1990, 5137)
+"""The first and the last year of a date: the same limits."""
 _ALONE = 300.0
 """The step in seconds where no interface has two times."""
 _GAP = 1.5
@@ -210,6 +214,8 @@ class _Reader:
         self.steps: Counter[float] = Counter()
         self.resets = 0
         self.fast = 0
+        self.found = False
+        """True after loads of an interface of the inventory, known or not."""
         self.missing: list[str] = []
         self.strangers: dict[str, None] = {}
 
@@ -234,6 +240,8 @@ class _Reader:
         known = {name: both for name, both in self.samples.items() if any(both)}
         where = ", ".join(map(str, paths))
         if not known:
+            if self.found:
+                raise InputError(f"{where}: no load is known; expected numbers, and counters at two times or more")
             found = some(self.strangers) if self.strangers else "no interface"
             raise InputError(f"{where}: no load of an interface of {self.inventory.path}; found {found}")
         # That of most interfaces, the shortest of equally common ones.
@@ -307,7 +315,7 @@ class _Reader:
 
     def _prometheus(self, path: Path) -> None:
         try:
-            answer = msgspec.json.decode(path.read_bytes(), type=_Answer)
+            answer = msgspec.json.decode(path.read_bytes().removeprefix(codecs.BOM_UTF8), type=_Answer)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             expected = "expected the answer of a range query (data.result, resultType matrix)"
             raise InputError(f"{path}: {error}; {expected}") from None
@@ -325,8 +333,12 @@ class _Reader:
                 at, counter = (np.array([float(pair[side]) for pair in values]) for side in (0, 1))
             except (msgspec.DecodeError, ValueError) as error:
                 raise InputError(f"{where}.values: {error}; expected pairs of a time and a number") from None
-            if np.any((counter < 0) | np.isinf(counter)):
-                raise InputError(f"{where}.values: a counter is negative or infinite; expected a number of at least 0")
+            wrong = counter[(counter < 0) | (counter > LARGEST)]
+            if wrong.size:
+                raise InputError(f"{where}.values: a counter is {wrong[0]:g}; expected a number from 0 to 2^64")
+            wrong = at[~((at >= _EARLIEST) & (at < _LATEST))]
+            if wrong.size:
+                raise InputError(f"{where}.values: a time is {wrong[0]:g}; expected seconds since 1970, from 1990 on")
             if np.any(np.diff(at) <= 0):
                 raise InputError(f"{where}.values: times do not grow; expected ascending times")
             direction, bits = _BITS[metric]
@@ -344,6 +356,7 @@ class _Reader:
         bits: int | None,
     ) -> None:  # fmt: skip
         """Adds times in s with rates in b/s by direction, or with counters of `bits` bits, in bits."""
+        self.found = True
         # Clocks of collectors jitter.
         between = np.sort(np.diff(at))
         step = float(between[(between.size - 1) // 2]) if between.size else _ALONE
@@ -469,16 +482,17 @@ def times_of(text: str, zone: zoneinfo.ZoneInfo | None) -> tuple[float, float]:
     except ValueError:
         pass
     else:
-        if not _EARLIEST <= number < 1e14:
+        if not _EARLIEST <= number < 1000 * _LATEST:
             raise InputError(f'"{text}" is no time since 1990; expected seconds or milliseconds since 1970')
-        # Seconds reach this in the year 5138.
-        number = number / 1000 if number > 1e11 else number
+        number = number / 1000 if number >= _LATEST else number
         return number, number
     try:
         time = dt.datetime.fromisoformat(text)
     except ValueError:
         expected = 'ISO 8601, such as "2026-03-29T02:30:00+01:00", or seconds since 1970'
         raise InputError(f'"{text}" is no time; expected {expected}') from None
+    if not _YEARS[0] <= time.year <= _YEARS[1]:
+        raise InputError(f'"{text}" is in the year {time.year}; expected {_YEARS[0]} to {_YEARS[1]}')
     if time.tzinfo is not None:
         return (time.timestamp(),) * 2
     if zone is None:

@@ -63,12 +63,16 @@ def read_plan(path: Path, inventory: Inventory, loads: Loads, zone: str | None =
         end = (row["device"], row["interface"])
         if end not in places:
             raise InputError(f"{path}, line {line}: interface: {' '.join(end)} is no end of a link in {inventory.path}")
-        try:
-            first, last = (
-                times_of(row[name], zone_of(zone))[0] if row[name] else bound
-                for name, bound in (("from", -np.inf), ("to", np.inf))
+        limits = {"from": -np.inf, "to": np.inf}
+        for name in filter(row.get, limits):
+            try:
+                limits[name] = times_of(row[name], zone_of(zone))[0]
+            except InputError as error:
+                raise InputError(f"{path}, line {line}: {name}: {error}") from None
+        first, last = limits.values()
+        if not first < last:
+            raise InputError(
+                f'{path}, line {line}: to: "{row["to"]}" is not after "{row["from"]}"; expected a later time'
             )
-        except InputError as error:
-            raise InputError(f"{path}, line {line}: {error}") from None
         asleep[places[end]] |= (first <= starts) & (starts < last)
     return asleep

@@ -172,8 +172,10 @@ def fleet_of(inventory: Inventory, devices: Devices | None = None, packet_bytes:
         elif model in known:
             tables[model] = {"model": model}
         else:
+            line = next(port.line for port in inventory.ports.values() if port.name[0] == device)
             raise InputError(
-                f'{inventory.path}: model "{model}" of {device} is unknown; {near(model, [*own.names, *known])}; '
+                f'{inventory.path}, line {line}: model: "{model}" of {device} is unknown; '
+                f"{near(model, [*own.names, *known])}; "
                 "--devices FILE describes others (docs/how-to/energy.md)"
             )
     return Fleet(inventory, tables, packet_bytes)

@@ -34,9 +34,10 @@ _ROUNDING = 1 + 1e-6
 
 @dataclass
 class Overloads:
-    """The steps in which some link is above each of `LIMITS` while the links of a plan sleep.
+    """The steps in which the sleep of a plan's links lifts some link above each of `LIMITS`.
 
-    Traffic that has no way left counts as a link above all of them.
+    A link that is above with all links awake counts only if it is fuller then. Traffic that has no way left counts as a
+    link above all of them. With all links awake, every link above counts.
     """
 
     now: list[int] = field(default_factory=lambda: [0] * len(LIMITS))
@@ -107,8 +108,9 @@ def routed(
             asleep = judge.load_aware(demands, bound)
             own[:, step] = asleep[:, None]
             chosen[f"load-aware at {bound:g}"] = asleep
+        today = _busier(judge.routes.loads(demands))
         for name, asleep in chosen.items():
-            judge.count(name, asleep, demands)
+            judge.count(name, asleep, demands, today)
     return Routed(
         length * loads.step_s, np.array(judge.errors), judge.own.is_measured, judge.overloads,
         None if bound is None else own, judge.full,
@@ -121,11 +123,14 @@ class _Judge:
     def __init__(self, inventory: Inventory, loads: Loads, links_bps: NDArray[np.float64], bound: float | None) -> None:
         links = inventory.links
         self.graph: Graph = graph_of(links)
+        if not self.graph.members:
+            raise InputError(f"{inventory.path}: no link joins two devices; a traffic matrix needs links")
         self.routes = Routes(self.graph)
         size = len(self.graph.devices)
         if bound is not None and self.routes.pairs.size < size * (size - 1):
             raise InputError(f"{inventory.path}: the links do not connect all devices; a load-aware plan needs that")
         self.speeds = np.array([link.speed_bps for link in links])
+        self.capacities = self.graph.capacities(self.speeds, np.zeros(len(links), dtype=bool))
         self.links_bps = links_bps
         self.own = OwnTraffic(inventory, loads, self.graph)
         self.errors: list[float] = []
@@ -145,7 +150,7 @@ class _Judge:
     def load_aware(self, demands: NDArray[np.float64], bound: float) -> NDArray[np.bool_]:
         """The links that the load-aware plan puts to sleep, and members of bundles that the others replace."""
         asleep = np.zeros(len(self.speeds), dtype=bool)
-        capacities = np.rint(self.graph.capacities(self.speeds, asleep)).astype(np.int64)
+        capacities = np.rint(self.capacities).astype(np.int64)
         if np.any(_busier(self.routes.loads(demands)) > np.floor(bound * capacities * (1 + 1e-12))):
             self.full += 1
             return asleep
@@ -167,26 +172,34 @@ class _Judge:
             asleep[list(own) if edge in off else spared(own, self.speeds, load, bound)] = True
         return asleep
 
-    def count(self, name: str, asleep: NDArray[np.bool_], demands: NDArray[np.float64]) -> None:
-        """Counts the step for a plan, and for its choice one step earlier."""
+    def count(
+        self, name: str, asleep: NDArray[np.bool_], demands: NDArray[np.float64], today: NDArray[np.float64]
+    ) -> None:
+        """Counts the step for a plan, and for its choice one step earlier; `today` has the loads with all awake."""
+        fullest = np.zeros_like(today) if name == AWAKE else today / self.capacities * _ROUNDING
         counts = self.overloads.setdefault(name, Overloads())
         before = self._before.get(name)
         if before is not None:
-            self._add(counts.later, before[1], before[2], demands)
+            self._add(counts.later, before[1], before[2], demands, fullest)
         key = asleep.tobytes()
         if before is None or before[0] != key:
             capacities = self.graph.capacities(self.speeds, asleep)
             awake = capacities > 0
             before = (key, self.routes if awake.all() else Routes(self.graph, awake), capacities)
             self._before[name] = before
-        self._add(counts.now, before[1], before[2], demands)
+        self._add(counts.now, before[1], before[2], demands, fullest)
 
     @staticmethod
-    def _add(counts: list[int], routes: Routes, capacities: NDArray[np.float64], demands: NDArray[np.float64]) -> None:
+    def _add(
+        counts: list[int], routes: Routes, capacities: NDArray[np.float64], demands: NDArray[np.float64],
+        fullest: NDArray[np.float64],
+    ) -> None:  # fmt: skip
+        """Counts a step with links above each limit, and above the utilisation `fullest`."""
         loads = _busier(routes.loads(demands))
         is_cut = demands.ravel()[routes.pairs].sum() < demands.sum()
         for place, limit in enumerate(LIMITS):
-            counts[place] += bool(is_cut or np.any(loads > limit * capacities * _ROUNDING))
+            above = loads > np.maximum(limit * _ROUNDING, fullest) * capacities
+            counts[place] += bool(is_cut or np.any(above))
 
 
 def _busier(directions: NDArray[np.float64]) -> NDArray[np.float64]:
