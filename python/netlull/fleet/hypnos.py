@@ -24,6 +24,29 @@ _BUDGET_PER_UTILISATION = 1e-4
 
 
 @dataclass(frozen=True)
+class _Bundles:
+    """Links by bundle."""
+
+    members: list[list[int]]
+    """The links of each bundle."""
+    order: NDArray[np.int64]
+    """All links, bundle by bundle."""
+    starts: NDArray[np.int64]
+    """The place in `order` of the first link of each bundle."""
+    turned: NDArray[np.bool_]
+    """True in `order` for links that run against the first link of their bundle."""
+    several: list[int]
+    """The bundles of two links or more."""
+
+    def loads(self, links: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The load of each bundle in the two directions of its first link, from those of the links."""
+        along = links[self.order]
+        along[self.turned] = along[self.turned, ::-1]
+        sums: NDArray[np.float64] = np.add.reduceat(along, self.starts, axis=0)
+        return sums
+
+
+@dataclass(frozen=True)
 class Hypnos:
     """The rule and its parameters."""
 
@@ -55,18 +78,18 @@ class Hypnos:
         found = np.zeros((len(ends), loads_bps.shape[2]), dtype=bool)
         known = np.logical_not(np.isnan(loads_bps).any(axis=1))
         # In most intervals all links are known.
-        bundles = self._members(nodes)
+        bundles = self._bundles_of(nodes)
         for interval in range(loads_bps.shape[2]):
             places = np.flatnonzero(known[:, interval])
             own = nodes[places]
-            members = bundles if len(places) == len(nodes) else self._members(own)
-            off = self._step(own, capacities_bps[places], loads_bps[places, :, interval], members)
+            here = bundles if len(places) == len(nodes) else self._bundles_of(own)
+            off = self._step(own, capacities_bps[places], loads_bps[places, :, interval], here)
             found[places[off], interval] = True
         return found
 
     def _step(
         self, nodes: NDArray[np.int64], capacities: NDArray[np.float64], loads: NDArray[np.float64],
-        members: list[list[int]],
+        bundles: _Bundles,
     ) -> NDArray[np.int64]:  # fmt: skip
         """The places of the links that sleep in an interval."""
         total = capacities.sum()
@@ -76,14 +99,13 @@ class Hypnos:
         if utilisation:
             budget = self.budget * total / _BUDGET_CAPACITY_BPS * _BUDGET_PER_UTILISATION / utilisation**2 * 1e9
         off: list[int] = []
-        first = [bundle[0] for bundle in members]
-        ends, room, both = nodes[first], capacities[first], loads[first]
-        for place, bundle in enumerate(members):
-            if len(bundle) > 1:
-                both[place] = _directed(bundle, nodes, loads)
-                replaced = spared(bundle, capacities, float(both[place].max()), 1 - self.margin)
-                room[place] = capacities[[member for member in bundle if member not in replaced]].sum()
-                off += replaced
+        first = bundles.order[bundles.starts]
+        ends, room, both = nodes[first], capacities[first], bundles.loads(loads)
+        for place in bundles.several:
+            bundle = bundles.members[place]
+            replaced = spared(bundle, capacities, float(both[place].max()), 1 - self.margin)
+            room[place] = capacities[[member for member in bundle if member not in replaced]].sum()
+            off += replaced
         asleep = set(off)
         spare = np.maximum(0.0, room[:, None] * (1 - self.margin) - both)
         least = np.full(int(nodes.max(initial=-1)) + 1, np.inf)
@@ -95,23 +117,27 @@ class Hypnos:
         candidates = candidates[np.argsort(scores[candidates], kind="stable")]
         # Deleting links in ascending order unless that disconnects the network leaves the forest that Kruskal's
         # algorithm finds in descending order: the greedy algorithms of a matroid and its dual.
-        needed = forest_of(ends.tolist(), [*np.flatnonzero(~fits).tolist(), *candidates[::-1].tolist()]).links
+        needed = forest_of(ends.tolist(), [*np.flatnonzero(~fits).tolist(), *candidates[::-1].tolist()])
         for place in candidates.tolist():
             if scores[place] > budget:
                 break
             if place not in needed:
                 budget -= scores[place]
-                off += [member for member in members[place] if member not in asleep]
+                off += [member for member in bundles.members[place] if member not in asleep]
         return np.array(sorted(off), dtype=np.int64)
 
-    def _members(self, nodes: NDArray[np.int64]) -> list[list[int]]:
-        """The links of each bundle; a link alone is one."""
-        if not self.bundles:
-            return [[place] for place in range(len(nodes))]
-        found: dict[tuple[int, int], list[int]] = {}
+    def _bundles_of(self, nodes: NDArray[np.int64]) -> _Bundles:
+        """The links by bundle; a link alone is one."""
+        found: dict[tuple[int, ...], list[int]] = {}
         for place, (one, other) in enumerate(nodes.tolist()):
-            found.setdefault((min(one, other), max(one, other)), []).append(place)
-        return list(found.values())
+            key = (min(one, other), max(one, other)) if self.bundles else (place,)
+            found.setdefault(key, []).append(place)
+        members = list(found.values())
+        sizes = np.array([len(bundle) for bundle in members], dtype=np.int64)
+        order = np.array([place for bundle in members for place in bundle], dtype=np.int64)
+        starts = np.cumsum(sizes) - sizes
+        turned = nodes[order, 0] != np.repeat(nodes[order[starts], 0], sizes)
+        return _Bundles(members, order, starts, turned, np.flatnonzero(sizes > 1).tolist())
 
 
 def spared(
@@ -128,10 +154,3 @@ def spared(
             break
         kept, room = kept + 1, room + float(capacities_bps[place])
     return largest[kept:]
-
-
-def _directed(bundle: list[int], nodes: NDArray[np.int64], loads: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The loads of a bundle in the two directions of its first member."""
-    turned = nodes[bundle, 0] != nodes[bundle[0], 0]
-    load: NDArray[np.float64] = np.where(turned[:, None], loads[bundle][:, ::-1], loads[bundle]).sum(axis=0)
-    return load

@@ -116,7 +116,7 @@ class _Block:
         if key not in self._kept:
             by_watts = np.argsort(self.watts, kind="stable")
             order = [*np.flatnonzero(forced).tolist(), *by_watts.tolist()]
-            kept = {*np.flatnonzero(forced).tolist(), *forest_of(self.pairs, order).links}
+            kept = {*np.flatnonzero(forced).tolist(), *forest_of(self.pairs, order)}
             more = (place for place in by_watts.tolist() if place not in kept)
             while len(kept) < self.least:
                 kept.add(next(more))

@@ -138,16 +138,22 @@ def _power_figure(answer: Answer) -> list[FigureBlock]:
     with plot.styled():
         drawn = plot.figure(plot.DOUBLE_COLUMN, 3.0)
         axes = drawn.add_subplot()
-        places = np.arange(len(hours))
-        below = np.zeros(len(hours))
+        # Steps: a month has 720 hours, and bars would be elements of the page for each of them and each cause.
+        edges = np.arange(len(hours) + 1)
+        below = np.zeros(len(hours) + 1)
         for place, (cause, words) in enumerate(CAUSE_WORDS.items()):
             kwh = np.array([each[CAUSES.index(cause)] for _, each in hours])
             if np.any(kwh):
+                above = below + np.append(kwh, kwh[-1])
                 colour = plot.COLOURS[place % len(plot.COLOURS)]
-                # An edge of the same colour closes the gaps between the bars.
-                axes.bar(places, kwh, 1.0, below, label=words, color=colour, edgecolor=colour, linewidth=0.5)
-                below += kwh
-        shown = places[:: max(1, len(places) // 8)]
+                # An edge of the same colour shows thin layers, too.
+                axes.fill_between(
+                    edges, below, above, step="post", label=words, color=colour, edgecolor=colour, linewidth=0.5
+                )
+                below = above
+        axes.set_xlim(0, len(hours))
+        axes.set_ylim(0, None)
+        shown = edges[: -1 : max(1, len(hours) // 8)]
         axes.set_xticks(shown, [f"{hours[place][0]:%d %b %H:%M}" for place in shown])
         axes.set_ylabel("energy in an hour (kWh)")
         axes.set_xlabel(f"hour ({hours[0][0]:%Z})")
