@@ -44,7 +44,10 @@ class Coded:
     def add(self, cells: pa.DictionaryArray) -> None:
         """Adds rows."""
         known = cells.dictionary.to_pylist()
-        places = np.array([self.texts.setdefault(text, len(self.texts)) for text in known], dtype=np.int32)
+        found = list(map(self.texts.get, known))
+        if None in found:
+            found = [self.texts.setdefault(text, len(self.texts)) for text in known]
+        places = np.array(found, dtype=np.int32)
         self.rows += places[np.from_dlpack(cells.indices)].data
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Container, Iterable, Sequence
 
 __all__ = ["blocks_of", "bridges_of", "forest_of"]
@@ -16,7 +17,8 @@ def forest_of(pairs: Sequence[Pair], order: Iterable[int]) -> set[int]:
 
     A month of 260 links asks for 8,640 forests: the search for roots has no calls.
     """
-    parent = {node: node for pair in pairs for node in pair}
+    nodes = list(itertools.chain.from_iterable(pairs))
+    parent = dict(zip(nodes, nodes, strict=True))
     links: set[int] = set()
     for link in order:
         one, other = pairs[link]

@@ -115,14 +115,15 @@ class Hypnos:
         scores = both.sum(axis=1)
         candidates = np.flatnonzero(fits)
         candidates = candidates[np.argsort(scores[candidates], kind="stable")]
+        ascending = candidates.tolist()
         # Deleting links in ascending order unless that disconnects the network leaves the forest that Kruskal's
         # algorithm finds in descending order: the greedy algorithms of a matroid and its dual.
-        needed = forest_of(ends.tolist(), [*np.flatnonzero(~fits).tolist(), *candidates[::-1].tolist()])
-        for place in candidates.tolist():
-            if scores[place] > budget:
+        needed = forest_of(ends.tolist(), [*np.flatnonzero(~fits).tolist(), *reversed(ascending)])
+        for place, score in zip(ascending, scores[candidates].tolist(), strict=True):
+            if score > budget:
                 break
             if place not in needed:
-                budget -= scores[place]
+                budget -= score
                 off += [member for member in bundles.members[place] if member not in asleep]
         return np.array(sorted(off), dtype=np.int64)
 
