@@ -256,13 +256,14 @@ def _placed(
     label.set_gid(f"name:{name}")
     # Laying out text is slow: once is enough for all sides.
     corner = label.get_window_extent()
+    texts = np.array([other.extents for other in taken]).reshape(-1, 4)
     for away in (4.5, 9.0):
         for across, up in _SIDES:
             offset = (across * away * (0.75 if up else 1), up * away * (0.75 if across else 1))
             pixels = np.array(offset) * axes.figure.dpi / 72
             shift = (across - 1) / 2 * corner.width + pixels[0], (up - 1) / 2 * corner.height + pixels[1]
             box = corner.translated(*shift)
-            if any(box.overlaps(other) for other in taken) or not (box.x0 > 0 and box.x1 < right):
+            if _overlaps(box, texts) or not (box.x0 > 0 and box.x1 < right):
                 continue
             covered = 3 * _inside(nodes, box.padded(_CLEAR - 2)) + _inside(on_links, box) + int(away > 5)
             if best is None or covered < best[0]:
@@ -274,6 +275,12 @@ def _placed(
     taken.append(best[2])
     label.xyann = best[1]
     return label
+
+
+def _overlaps(box: Bbox, others: Points) -> bool:
+    """True if the box overlaps one of others, in rows of x0, y0, x1 and y1."""
+    x0, y0, x1, y1 = others.T
+    return bool(((x0 <= box.x1) & (box.x0 <= x1) & (y0 <= box.y1) & (box.y0 <= y1)).any())
 
 
 def _inside(points: Points, box: Bbox) -> int:
