@@ -195,7 +195,7 @@ def test_large_device_types_are_refused(tmp_path: Path) -> None:
         ("Ethernet1,,", "Ethernet9,,", "line 2: speed: is empty, and "),
         ("Ethernet1,,", "Port-Channel1,,", "line 2: speed: is empty, and the type of the interface in "),
         ("NCS 55A1-24H,TenGigE0", "NCS,TenGigE0", 'line 4: speed: is ""; expected a rate such as "10 Gb/s"'),
-        ("NCS 55A1-24H,TenGigE0,", "NCS,TenGigE0,10 Gb/s", ': model "NCS" of b is unknown; did you mean'),
+        ("NCS 55A1-24H,TenGigE0,", "NCS,TenGigE0,10 Gb/s", ', line 4: model: "NCS" of b is unknown; did you mean'),
     ],
 )
 def test_an_inventory_that_does_not_fit_is_named(tmp_path: Path, old: str, new: str, message: str) -> None:
