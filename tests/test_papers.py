@@ -456,7 +456,7 @@ def test_a_tiny_reproduction_runs_from_end_to_end_and_resumes(folder: Path, tmp_
     ]
     assert all(equal.verdict(claim.id) for equal in outcome.equals for claim in outcome.claims)
     assert "(1): 33 waiting packets" in outcome.table()
-    assert "as well: 33 waiting packets" in page
+    assert "as well: (1) 33 waiting packets" in page
     # Each has a table of its own, so that results.parquet in `store` is the table behind the first verdicts.
     own, equal = (outcome.report.parent / place / "results.parquet" for place in ("store", "equals/33/store"))
     assert own.read_bytes() != equal.read_bytes()

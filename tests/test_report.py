@@ -186,7 +186,7 @@ def test_the_page_shows_the_papers_words_the_judgement_and_a_second_column_of_ve
         "single (seed 1)",
         "1 undecided",
         'class="open">1 to 3 %',
-        "as well: RTT is measured",
+        "as well: (1) RTT is measured",
         "◐ partly",
         "Energy matters.",
         "An opinion.",

@@ -648,7 +648,7 @@ describe("page", () => {
     ["scene=one-flow&view=first&mrci=10&d=41", / d=41, .* is 40\. /],
     ["scene=web-load&controller=practa", "The link asks for controller=practa, which is not offered. “Controller” is practra. Offered: none, practra, earth, lull."],
     ["scene=web-load&mcri=10&rtt=70", / rtt=70, .* is 50\. /, /^The link asks for mcri=10, but scene web-load has no setting mcri\. Its settings: load, controller, mrci, /],
-    ["scene=web-laod&load=0.5", "The link asks for scene=web-laod, which is not offered. The scene is one-flow with its defaults. Offered: one-flow, duel, web-load, doze, backbone, fluid, free."],
+    ["scene=web-laod&load=0.5", "The link asks for scene=web-laod, which is not offered. The scene is one-flow with its defaults. Offered: one-flow, duel, web-load, eee, doze, backbone, fluid, free."],
     ["scene=duel&a.rtt1=11&view=frist", / a\.rtt1=11, .* is 80\. /, / view=frist, .* Offered: first\./],
     [`scene=duel&seed=${"x".repeat(61)}`, /a name of at most 60 characters/],
     ["scene=web-load&load=0.30&seed=Ada&a.load=0.5&view=first"],
