@@ -268,7 +268,7 @@ def test_misspelt_commands_files_and_papers_get_the_names_most_like_them(
     assert "abilen: there is no such file; did you mean abilene?" in refused("topology", "abilen")
     assert 'there is no paper "troubled"; did you mean troubled-marriage-2016?' in refused("reproduce", "troubled")
     line = refused("reproduce", "--out", tmp_path / "out")
-    assert "KEY: is missing; expected one or more of client-centered-2004, g-router, " in line
+    assert "KEY: is missing; expected one or more of client-centered-2004, eee-2026, g-router, " in line
     assert line.endswith(", troubled-marriage-2016, or --all\n")
     line = refused("reproduce", "g-router", "--all", "--out", tmp_path / "out")
     assert "--all: reproduces all papers; expected it without g-router" in line

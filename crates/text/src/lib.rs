@@ -163,13 +163,29 @@ impl Text<'_> {
     /// The place of a field: of the longest part of its path that the text has. `None` if the text has none of it.
     #[must_use]
     pub fn place(self, field: &str) -> Option<Place> {
+        self.place_by(field, entry_of)
+    }
+
+    /// The place of a field whose path has the numbers of entries as they are written, before [`spell_out`].
+    #[must_use]
+    pub fn place_as_written(self, field: &str) -> Option<Place> {
+        self.place_by(field, |entries, path| {
+            step(path, entries.iter().enumerate().map(|(index, entry)| (Cow::from(index.to_string()), entry)))
+        })
+    }
+
+    fn place_by(
+        self,
+        field: &str,
+        entry: impl for<'t, 'i> Fn(&'t DeArray<'i>, &str) -> Option<Found<'t, 'i>>,
+    ) -> Option<Place> {
         let table = DeTable::parse(self.text).ok()?;
         let mut found = field_of(table.get_ref(), field)?;
         let mut rest = field;
         while let Some(after) = rest[found.1..].strip_prefix('.') {
             let inner = match found.0.get_ref() {
                 DeValue::Table(table) => field_of(table, after),
-                DeValue::Array(entries) => entry_of(entries, after),
+                DeValue::Array(entries) => entry(entries, after),
                 _ => None,
             };
             let Some(inner) = inner else { break };

@@ -60,10 +60,12 @@ pub fn load_directly(json: &str) -> Option<Checked> {
 }
 
 fn attempt(source: Source<'_>, changes: &[Vec<Change>], host: &dyn Host) -> Result<Checked, Error> {
-    let mut document = spell_out(match source {
-        Source::Toml(text) => text.parse()?,
-        Source::Json(text) => parse_json(text)?,
-    })?;
+    let mut document = match source {
+        Source::Toml(text) => {
+            spell_out(text.parse()?).map_err(|error| Error { place: text.place_as_written(&error.field), ..error })?
+        }
+        Source::Json(text) => spell_out(parse_json(text)?)?,
+    };
     let Value::Object(table) = &mut document else {
         return Err(Error::new("scenario", "is not a table of fields"));
     };
