@@ -67,6 +67,8 @@ pub struct Driver<M> {
     /// The estimates for the summary, for a controller that reads segments.
     account: Option<Box<Account>>,
     hears_busy: bool,
+    /// The readiness to stop that the other direction of a coupled link knows.
+    told_ready: bool,
     has_failed: bool,
 }
 
@@ -107,9 +109,9 @@ impl<M: link::Controller> Driver<M> {
     #[must_use]
     pub fn new(machine: M, context: link::Context, in_service: InService) -> Self {
         let account = machine.reads_segments().then(Box::default);
-        let hears_busy = machine.hears_busy();
+        let (hears_busy, told_ready) = (machine.hears_busy(), machine.is_ready_to_stop());
         let duties = Duties { context, in_service, at_once: AtOnce::default(), may_stop: machine.stops() };
-        Self { machine, duties, account, hears_busy, has_failed: false }
+        Self { machine, duties, account, hears_busy, told_ready, has_failed: false }
     }
 
     /// The controller.
@@ -135,7 +137,20 @@ impl<M: link::Controller> Driver<M> {
             let (rate, pause, in_service) = (BitRate::default(), Duration::ZERO, self.duties.in_service);
             line.change_rate(Instant::ZERO, RateChange { rate, pause, in_service });
         }
-        line.set_timer(self.machine.next_timeout().unwrap_or(Instant::NEVER));
+        line.set_timer(self.next_timeout());
+    }
+
+    /// The time of the next timeout; `NEVER` after an error.
+    #[must_use]
+    pub fn next_timeout(&self) -> Instant {
+        self.machine.next_timeout().filter(|_| !self.has_failed).unwrap_or(Instant::NEVER)
+    }
+
+    /// True if this direction of a coupled link may stop, if that has changed since the last call: the other direction
+    /// must hear of it.
+    pub fn news_for_other_direction(&mut self) -> Option<bool> {
+        let is_ready = self.machine.is_ready_to_stop();
+        (std::mem::replace(&mut self.told_ready, is_ready) != is_ready).then_some(is_ready)
     }
 
     /// Delivers an event, performs the actions and sets the timer. Events that keep the link busy reach a controller
@@ -212,7 +227,7 @@ impl<M: link::Controller> Driver<M> {
                 self.duties.change_rate(now, rate, pause, line).map_err(|error| *error)?;
             }
         }
-        line.set_timer(self.machine.next_timeout().unwrap_or(Instant::NEVER));
+        line.set_timer(self.next_timeout());
         Ok(())
     }
 

@@ -812,7 +812,7 @@ describe("page", () => {
     await focused(page, "id", "scene");
   });
 
-  test("a dialog opens again before the page hears that it has closed", async (t) => {
+  test("a dialog opens again although the event of the closed one comes later", async (t) => {
     const page = await opened(t, "scene=one-flow");
     await settled(page);
     const open = page.getByRole("button", { name: "Open as TOML" });

@@ -35,8 +35,6 @@ struct Controlled {
     acknowledgements: Option<LinkId>,
     /// The other direction, if both sleep and wake together.
     coupled_with: Option<LinkId>,
-    /// The readiness to stop that the other direction knows.
-    told_ready: bool,
 }
 
 impl Controlled {
@@ -48,7 +46,6 @@ impl Controlled {
                 .map_err(|error| LiveError::system(format!("link {link}"), error))?,
         };
         Ok(Self {
-            told_ready: machine.is_ready_to_stop(),
             driver: Driver::new(machine.quiet(), plan.link, plan.in_service),
             sees_segments: plan.mechanism.sees_segments(),
             acknowledgements: plan.acknowledgements.map(LinkId::numbered),
@@ -106,11 +103,8 @@ impl Controls {
 
     /// The other direction of a coupled link, if it does not know yet if this one may stop.
     pub(super) fn news(&mut self, link: LinkId) -> Option<(LinkId, bool)> {
-        let own = self.each[link].as_mut()?;
-        let is_ready = own.driver.machine().is_ready_to_stop();
-        let other = own.coupled_with.filter(|_| is_ready != own.told_ready)?;
-        own.told_ready = is_ready;
-        Some((other, is_ready))
+        let Controlled { driver, coupled_with, .. } = self.each[link].as_mut()?;
+        coupled_with.zip(driver.news_for_other_direction())
     }
 
     /// Tells the mechanism of a coupled link if the other direction may stop, and performs its actions.

@@ -170,6 +170,10 @@ impl link::Controller for OnTape<link::Running> {
         self.machine.stops()
     }
 
+    fn hears_busy(&self) -> bool {
+        self.machine.hears_busy()
+    }
+
     fn is_ready_to_stop(&self) -> bool {
         self.machine.is_ready_to_stop()
     }

@@ -12,7 +12,6 @@
 //! `Low` begins with the transition of T_s. A frame that arrives then waits for the rest of T_s and for T_w.
 
 mod config;
-mod naps;
 mod phy;
 #[cfg(test)]
 mod tests;
@@ -23,10 +22,11 @@ use crate::view::Admission;
 use crate::{ConfigError, Machine};
 use config::{Coalescing, Mode, Timing};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 use tuner::Tuner;
 
 pub use config::{LpiConfig, LpiThreshold};
-pub use naps::Naps;
 pub use phy::{LpiDevice, Phy};
 
 /// The state of the link.
@@ -46,6 +46,46 @@ struct Held {
     frames: u64,
     /// The time from which the link may wake, once it is known.
     wakes_at: Option<Instant>,
+}
+
+/// Given times of sleep, in place of a hysteresis (docs/models/sleep.md). It falls asleep in a nap as soon as it is empty, and at most once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Naps {
+    /// The begin of each nap, and its end, when the link begins to wake; in the order of time. `NEVER` is no end.
+    pub times: VecDeque<(Instant, Instant)>,
+    /// True if the first held packet wakes the link, if it comes before the end of the nap.
+    pub wake_on_arrival: bool,
+}
+
+impl Naps {
+    /// The time from which a link that is idle since `now` may sleep. Naps that are over are forgotten.
+    fn next(&mut self, now: Instant) -> Instant {
+        while self.times.front().is_some_and(|&(_, to)| to <= now) {
+            self.times.pop_front();
+        }
+        self.times.front().map_or(Instant::NEVER, |&(from, _)| from.max(now))
+    }
+
+    /// Takes the present nap, and returns its end; `None` between two naps.
+    fn take(&mut self, now: Instant) -> Option<Instant> {
+        if self.next(now) > now {
+            return None;
+        }
+        self.times.pop_front().map(|(_, to)| to)
+    }
+
+    /// The longest lateness of a packet, from that of a link that its first packet wakes at once. The link is empty when it
+    /// falls asleep, so the first held packet is the latest.
+    #[must_use]
+    pub fn lateness_bound(&self, woken_at_once: Duration) -> Option<Duration> {
+        if self.wake_on_arrival {
+            return Some(woken_at_once);
+        }
+        let longest = self.times.iter().map(|&(from, to)| to - from).max().unwrap_or_default();
+        let has_no_end = self.times.iter().any(|&(_, to)| to == Instant::NEVER);
+        (!has_no_end).then_some(longest + woken_at_once)
+    }
 }
 
 /// The controller of a link with low-power idle.

@@ -8,7 +8,7 @@ use crate::net::ids::LinkId;
 use crate::net::routing::link_state::{Announcement, Cable, Outage, Update};
 use crate::net::routing::{Edge, Routes};
 use crate::traffic::FlowPath;
-use netlull_document::table_of_kind;
+use netlull_document::{check_ranges, table_of_kind};
 use netlull_mechanism::rate::{LpiConfig, Naps};
 use netlull_mechanism::topology::{Demand, Graph, GraphError, SleepAlgorithm, Traffic};
 use netlull_mechanism::{ConfigError, link};
@@ -373,16 +373,12 @@ fn hold(field: &str, written: &SleepDocument, is_coupled: bool, nap: Nap, holdin
         let message = "differs from that of another entry with the same link that holds packets";
         return refuse(format!("{field}.{differs}"), format!("{message}; expected the same"));
     }
-    if written.wake_time > LONGEST_WAKE {
-        let message = format!("is {}; expected at most {LONGEST_WAKE} for links that hold packets", written.wake_time);
-        return refuse(format!("{field}.wake_time"), message);
+    if let Err(error) = check_ranges(&config) {
+        return refuse(format!("{field}.wake_time"), format!("{} for links that hold packets", error.reason()));
     }
     holding.naps.times.push_back((nap.asleep, nap.wakes));
     Ok(())
 }
-
-/// The longest wake time of a link that holds packets, as of low-power idle.
-const LONGEST_WAKE: Duration = Duration::from_secs(180);
 
 /// The controller of a direction of a cable that holds packets.
 fn control(spec: &LinkSpec, holding: &Holding, coupled_with: Option<usize>, mtu: Bytes) -> ControlSpec {

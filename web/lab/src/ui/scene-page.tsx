@@ -153,7 +153,7 @@ export function ScenePage({ engine, scene, values, kept: stored, first, refused,
   const kept = first ? null : stored;
   const [{ shown, failed, progress }, cancel] = useView(engine, scene, values);
   const answer = useKept(engine, scene, kept);
-  /** The number of the open dialog, 0 for none. The browser tells that one has closed after a click may have opened the next. */
+  /** The number of the open dialog, 0 for none. The event of a closed dialog may come after the click that opens the next one. */
   const [dialog, setDialog] = useState(0);
   const clock = useMemo(() => new Clock(), []);
   const view = shown?.view ?? null;

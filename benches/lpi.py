@@ -1,6 +1,6 @@
 """The cost of low-power idle: instructions per packet-hop under callgrind, next to the same link without it.
 
-    python benches/doze.py
+    python benches/lpi.py
 
 Two nodes have a link of 10 Gb/s and 10 us in each direction, one of them with low-power idle. Each figure is that of a
 longer run less a shorter one. docs/models/eee.md has the table.
