@@ -105,7 +105,6 @@ def read_inventory(path: Path, devices: Devices | None = None) -> Inventory:
     """
     models: dict[str, str] = {}
     ports: dict[PortName, Port] = {}
-    lines: dict[PortName, int] = {}
     files: dict[str, int] = {}
     required = tuple(name for name in REQUIRED if name != "speed" or devices is None or not devices.types)
     for line, row in rows_of(path, required, (*OPTIONAL, *set(REQUIRED).difference(required))):
@@ -114,11 +113,10 @@ def read_inventory(path: Path, devices: Devices | None = None) -> Inventory:
         if not device or not interface:
             raise InputError(f"{where}: {'device' if not device else 'interface'}: is empty; expected a name")
         name = (device, interface)
-        if name in lines:
+        if name in ports:
             raise InputError(
-                f"{where}: interface: {device} {interface} is also in line {lines[name]}; expected it once"
+                f"{where}: interface: {device} {interface} is also in line {ports[name].line}; expected it once"
             )
-        lines[name] = line
         model = row["model"]
         if model and models.setdefault(device, model) != model:
             raise InputError(f'{where}: model: is "{model}", but {device} has {models[device]}; expected one model')
@@ -128,12 +126,12 @@ def read_inventory(path: Path, devices: Devices | None = None) -> Inventory:
             raise InputError(
                 f"{where}: loads: {row['loads']} is that of line {files[row['loads']]}; expected another file"
             )
-    for name, line in lines.items():
-        if name[0] not in models:
-            raise InputError(f"{path}, line {line}: model: is empty; expected the model of {name[0]}")
+    for (device, _), port in ports.items():
+        if device not in models:
+            raise InputError(f"{path}, line {port.line}: model: is empty; expected the model of {device}")
     if not ports:
         raise InputError(f"{path}: has no interface; expected a row for each")
-    return Inventory(path, models, _paired(path, ports, lines))
+    return Inventory(path, models, _paired(path, ports))
 
 
 def _speed(where: str, row: Mapping[str, str], model: str | None, devices: Devices | None) -> float:
@@ -216,13 +214,13 @@ def columns_in(header: Sequence[str]) -> str:
     return f"the columns are {', '.join(header)}"
 
 
-def _paired(path: Path, ports: Mapping[PortName, Port], lines: Mapping[PortName, int]) -> dict[PortName, Port]:
+def _paired(path: Path, ports: Mapping[PortName, Port]) -> dict[PortName, Port]:
     """The ports with the peers of both ends: it is enough that one end names the other."""
     peers: dict[PortName, PortName] = {}
     for port in ports.values():
         if port.peer is None:
             continue
-        where = f"{path}, line {lines[port.name]}: peer_interface"
+        where = f"{path}, line {port.line}: peer_interface"
         if port.peer not in ports:
             device = port.peer[0]
             known = [name for owner, name in ports if owner == device]

@@ -428,7 +428,7 @@ class _Times:
         self._path = path
         self._codes = column.codes
         self._texts = list(column.texts)
-        read = [self._read(path, code, text, zone) for code, text in enumerate(self._texts)]
+        read = [self._read(code, text, zone) for code, text in enumerate(self._texts)]
         self._first, self._second = (np.array([pair[side] for pair in read]) for side in (0, 1))
 
     def text(self, row: int) -> str:
@@ -440,7 +440,7 @@ class _Times:
         """The times of an interface's rows, in seconds since 1970."""
         codes = self._codes[rows]
         at: NDArray[np.float64] = self._first[codes]
-        twice = np.flatnonzero(self._first[codes] != self._second[codes])
+        twice = np.flatnonzero(at != self._second[codes])
         if twice.size:
             self._check_start(rows, at, twice)
         seen: set[int] = set()
@@ -463,12 +463,12 @@ class _Times:
             found = f'the loads of an interface begin at "{self.text(row)}", in an hour that comes twice'
             raise InputError(f"{where}: {found}; expected the offset of each time, such as +01:00")
 
-    def _read(self, path: Path, code: int, text: str, zone: zoneinfo.ZoneInfo | None) -> tuple[float, float]:
+    def _read(self, code: int, text: str, zone: zoneinfo.ZoneInfo | None) -> tuple[float, float]:
         try:
             return times_of(text, zone)
         except InputError as error:
             row = int(np.flatnonzero(self._codes == code)[0])
-            raise InputError(f"{path}, line {line_of(path, row)}: time: {error}") from None
+            raise InputError(f"{self._path}, line {line_of(self._path, row)}: time: {error}") from None
 
 
 def times_of(text: str, zone: zoneinfo.ZoneInfo | None) -> tuple[float, float]:
