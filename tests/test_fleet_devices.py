@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -164,6 +165,8 @@ def test_a_table_in_toml_comes_before_a_device_type(tmp_path: Path) -> None:
          'edge.yaml, line 22: power-ports.0.maximum_draw: is "much"; expected a number of W above 0, up to 1,000,000'),
         ("maximum_draw: 250", "maximum_draw: 0", 'edge.yaml, line 22: power-ports.0.maximum_draw: is "0"; expected'),
         ("interfaces:\n", "interfaces: 3\nx:\n", 'edge.yaml, line 9: interfaces: is "3"; expected a list'),
+        ("  - name: Ethernet2", "  - Ethernet2\n  - name: Ethernet2",
+         'edge.yaml, line 15: interfaces.2: is "Ethernet2'),
         ("weight: ~", "weight: *all", "edge.yaml, line 7: has the alias *all; expected the value itself"),
         ("weight: ~", "weight: &all 3", "edge.yaml, line 7: has the anchor &all; expected none"),
         ("weight: ~", "weight: !!python/object:os.system 3", "edge.yaml, line 7: has the tag"),
@@ -210,8 +213,16 @@ def test_a_device_without_watts_and_a_name_of_two_files_are_refused(tmp_path: Pa
     bare = EDGE.partition("power-ports:")[0]
     with pytest.raises(InputError, match=r"edge\.yaml: power-ports: no draw; expected maximum_draw or allocated_draw"):
         answered(tmp_path, read(tmp_path, edge=bare, core=CORE))
-    with pytest.raises(InputError, match=r'line 2: model "AC-7050" is in .*edge\.yaml and .*other\.yaml; expected the'):
-        answered(tmp_path, read(tmp_path, edge=EDGE, other=EDGE.replace("acme-7050", "acme-7051"), core=CORE))
+    # With the speeds in the inventory, the name matters for the watts alone.
+    fast = INVENTORY.replace("Ethernet1,,", "Ethernet1,10 Gb/s,")
+    devices = read(tmp_path, edge=EDGE, other=EDGE.replace("acme-7050", "acme-7051"), core=CORE)
+    for inventory in (INVENTORY, fast):
+        with pytest.raises(
+            InputError, match=r'\.csv, line 2: model "AC-7050" is in .*edge\.yaml and .*other\.yaml; expected the slug'
+        ):
+            answered(tmp_path, devices, inventory)
+    own = replace(devices, tables={"AC-7050": {"base": "99 W"}})
+    assert answered(tmp_path, own, fast).power.devices["a"].sum() == 99
     (tmp_path / "none").mkdir()
     with pytest.raises(InputError, match="has no TOML and no YAML file"):
         read_devices(tmp_path / "none")

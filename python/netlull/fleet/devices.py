@@ -68,8 +68,8 @@ class DeviceType:
             return {"model": self.known}
         if self.draw_w is None:
             raise InputError(
-                f"{self.path}: power-ports: no draw; expected maximum_draw or allocated_draw in W, "
-                f'or a [[device]] "{self.names[0]}" in a TOML file'
+                f"{self.path}: power-ports: no draw; expected maximum_draw or allocated_draw in W, or a TOML file with "
+                "a [[device]] table of the inventory's model"
             )
         source = f"{self.draw_field} in {self.path.name}: a data sheet's figure, not a measurement"
         return {"base": f"{self.draw_w:g} W", "source": source}
@@ -168,7 +168,7 @@ def _read_tables(path: Path) -> dict[str, Table]:
 
 
 def _read_type(path: Path) -> DeviceType:
-    root = _Mapping(path, "", read_yaml(read_text(path, LARGEST_BYTES), str(path)))
+    root = _Mapping.of(path, "", read_yaml(read_text(path, LARGEST_BYTES), str(path)))
     manufacturer, model, slug = (root.text(name) for name in ("manufacturer", "model", "slug"))
     part = root.text("part_number", required=False)
     names = [name for name in dict.fromkeys((model, slug, part)) if name]
@@ -199,23 +199,27 @@ class _Mapping:
 
     path: Path
     place: str
-    node: Yaml
+    line: int
+    values: Mapping[str, Yaml]
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.node.value, dict):
-            raise self.error("", f"is {_shown(self.node)}; expected a mapping such as a NetBox device type")
+    @classmethod
+    def of(cls, path: Path, place: str, node: Yaml) -> _Mapping:
+        """A value that has to be a mapping."""
+        if not isinstance(node.value, dict):
+            expected = "expected a mapping such as a NetBox device type"
+            raise cls(path, place, node.line, {}).error("", f"is {_shown(node)}; {expected}")
+        return cls(path, place, node.line, node.value)
 
     def error(self, name: str, text: str) -> InputError:
         """An error of a field."""
-        values = self.node.value
-        line = values[name].line if isinstance(values, dict) and name in values else self.node.line
+        line = self.values[name].line if name in self.values else self.line
         field_path = ".".join(each for each in (self.place, name) if each)
         return InputError(f"{self.path}, line {line}: {field_path + ': ' if field_path else ''}{text}")
 
     def text(self, name: str, *, required: bool = True) -> str:
         """A field's text; empty if it may be missing and is."""
-        node = self._get(name)
-        if node is None or node.value is None:
+        node = self._given(name)
+        if node is None:
             if required:
                 raise self.error(name, "is missing; expected text")
             return ""
@@ -225,8 +229,8 @@ class _Mapping:
 
     def watts(self, name: str) -> float | None:
         """A field in W."""
-        node = self._get(name)
-        if node is None or node.value is None:
+        node = self._given(name)
+        if node is None:
             return None
         told = node.value
         if (
@@ -239,17 +243,18 @@ class _Mapping:
 
     def entries(self, name: str) -> Iterator[_Mapping]:
         """The mappings in a list."""
-        node = self._get(name)
-        if node is None or node.value is None:
+        node = self._given(name)
+        if node is None:
             return
         if not isinstance(node.value, list):
             raise self.error(name, f"is {_shown(node)}; expected a list")
         for place, entry in enumerate(node.value):
-            yield _Mapping(self.path, f"{name}.{place}", entry)
+            yield self.of(self.path, f"{name}.{place}", entry)
 
-    def _get(self, name: str) -> Yaml | None:
-        values = self.node.value
-        return values.get(name) if isinstance(values, dict) else None
+    def _given(self, name: str) -> Yaml | None:
+        """A field that has a value."""
+        node = self.values.get(name)
+        return None if node is None or node.value is None else node
 
 
 def _shown(node: Yaml) -> str:

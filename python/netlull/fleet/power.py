@@ -164,18 +164,22 @@ def fleet_of(inventory: Inventory, devices: Devices | None = None, packet_bytes:
     for device, model in inventory.models.items():
         if model in tables:
             continue
-        kind = own.type_of(model)
         if model in own.tables:
             tables[model] = own.tables[model]
-        elif kind is not None:
+            continue
+        line = next(port.line for port in inventory.ports.values() if port.name[0] == device)
+        where = f"{inventory.path}, line {line}"
+        try:
+            kind = own.type_of(model)
+        except InputError as error:
+            raise InputError(f"{where}: {error}") from None
+        if kind is not None:
             tables[model] = kind.table()
         elif model in known:
             tables[model] = {"model": model}
         else:
-            line = next(port.line for port in inventory.ports.values() if port.name[0] == device)
             raise InputError(
-                f'{inventory.path}, line {line}: model: "{model}" of {device} is unknown; '
-                f"{near(model, [*own.names, *known])}; "
+                f'{where}: model: "{model}" of {device} is unknown; {near(model, [*own.names, *known])}; '
                 "--devices FILE describes others (docs/how-to/energy.md)"
             )
     return Fleet(inventory, tables, packet_bytes)
