@@ -96,9 +96,9 @@ def test_a_square_by_hand(tmp_path: Path) -> None:
     found = routed(inventory, told, links, {"own": own, "cut": cut}, step_s=300, bound=0.8)
     # The plan tries idle links first, by their ends (b-c, c-d, d-a are all idle): one of them sleeps.
     # In the second interval 9 Gb/s exceed 8 with all links awake.
-    assert found.load_aware is not None
-    assert found.load_aware.sum(axis=0).tolist() == [1, 0]
-    assert not found.load_aware[0].any()
+    asleep = found.load_aware["load-aware at 0.8"]
+    assert asleep.sum(axis=0).tolist() == [1, 0]
+    assert not asleep[0].any()
     assert (found.full, found.steps, found.from_outside) == (1, 2, False)
     assert found.errors.max() < 1e-3
     counts = {name: (each.now, each.later) for name, each in found.overloads.items()}

@@ -501,8 +501,7 @@ def answer(  # noqa: PLR0913  # one per option of the command
     judged = None
     if load_aware is not None or matrix_s is not None:
         judged = routed(fleet.inventory, loads, found, chosen, step_s=matrix_s or STEP_S, bound=load_aware)
-        if judged.load_aware is not None:
-            chosen[f"load-aware at {load_aware:g}"] = judged.load_aware
+        chosen |= judged.load_aware
     return Answer(
         fleet, loads, power, bounds(fleet, loads, found, survives=survives),
         prices or Prices(), zone_of(zone) or dt.UTC, known, chosen, survives, judged, found,

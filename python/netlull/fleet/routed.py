@@ -58,8 +58,8 @@ class Routed:
     """True if the gravity model takes loads of interfaces to the outside."""
     overloads: Mapping[str, Overloads]
     """By plan; the first is that all links are awake."""
-    load_aware: NDArray[np.bool_] | None
-    """The links asleep by the load-aware plan: an array of shape (links, intervals)."""
+    load_aware: Mapping[str, NDArray[np.bool_]]
+    """The load-aware plan by its name, if it was asked for: links asleep as an array of shape (links, intervals)."""
     full: int
     """The steps that exceed the plan's bound with all links awake. Nothing sleeps there."""
 
@@ -97,23 +97,21 @@ def routed(
     judge = _Judge(inventory, loads, links_bps, bound)
     length = round(step_s / loads.step_s)
     total = np.nansum(links_bps, axis=(0, 1))
-    awake = np.zeros((len(inventory.links), 1), dtype=bool)
+    awake = np.zeros(len(inventory.links), dtype=bool)
     own = np.zeros((len(inventory.links), loads.intervals), dtype=bool)
+    load_aware = {} if bound is None else {f"load-aware at {bound:g}": own}
     for start in range(0, loads.intervals, length):
         step = slice(start, start + length)
         interval = start + int(np.argmax(total[step]))
         demands = judge.estimate(interval)
-        chosen = {AWAKE: awake[:, 0]} | {name: asleep[:, interval] for name, asleep in plans.items()}
         if bound is not None:
-            asleep = judge.load_aware(demands, bound)
-            own[:, step] = asleep[:, None]
-            chosen[f"load-aware at {bound:g}"] = asleep
+            own[:, step] = judge.load_aware(demands, bound)[:, None]
         today = _busier(judge.routes.loads(demands))
-        for name, asleep in chosen.items():
-            judge.count(name, asleep, demands, today)
+        judge.count(AWAKE, awake, demands, today)
+        for name, asleep in {**plans, **load_aware}.items():
+            judge.count(name, asleep[:, interval], demands, today)
     return Routed(
-        length * loads.step_s, np.array(judge.errors), judge.own.is_measured, judge.overloads,
-        None if bound is None else own, judge.full,
+        length * loads.step_s, np.array(judge.errors), judge.own.is_measured, judge.overloads, load_aware, judge.full,
     )  # fmt: skip
 
 
