@@ -480,7 +480,7 @@ def answer(  # noqa: PLR0913  # one per option of the command
         loads: the loads of their interfaces.
         prices: the price of a kWh, its CO2 and the PUE.
         zone: the time zone of the hours; default UTC.
-        survives: bounds of sleep leave every device two of its links, if it has them.
+        survives: the bounds of sleep leave a network that survives the failure of a link wherever it does today.
         hypnos: the rule that chooses links; default Hypnos's own parameters.
         plans: further links asleep by the name of the plan: arrays of shape (links, intervals).
         load_aware: the bound of the load-aware plan; default no such plan.
