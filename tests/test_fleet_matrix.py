@@ -115,7 +115,6 @@ def test_a_square_by_hand(tmp_path: Path) -> None:
     for options, message in (({"bound": 1.5}, "--load-aware 1.5"), ({"step_s": 60}, "--matrix 60 s")):
         with pytest.raises(InputError, match=message):
             routed(inventory, told, links, {}, **options)
-    two = read_inventory(tmp_path / "inventory.csv")
     apart = [("a", "b"), ("c", "d")]
     two, loads_of_two, links_of_two = network(tmp_path, apart, np.ones((2, 2, 1)))
     with pytest.raises(InputError, match="the links do not connect all devices"):
@@ -214,9 +213,9 @@ def least_awake(links: list[Link], loads: np.ndarray, demands: np.ndarray, watts
         if power >= least[0] and len(awake) >= least[1]:
             continue
         arcs = [(*ends[place][:: 1 if side == 0 else -1], limits[place, side]) for place in awake for side in (0, 1)]
-        if not nx.is_connected(nx.Graph([(*range(2),)] if not arcs else [arc[:2] for arc in arcs])):
-            continue
-        if len({node for arc in arcs for node in arc[:2]}) < size:
+        joined = nx.Graph(arc[:2] for arc in arcs)
+        joined.add_nodes_from(range(size))
+        if not nx.is_connected(joined):
             continue
         # A flow for each target, in Gb/s.
         balance = np.zeros((size, len(arcs)))
