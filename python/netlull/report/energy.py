@@ -174,13 +174,12 @@ def _node_names(names: Sequence[str]) -> list[str]:
 
 
 def _sleep_figures(answer: Answer, names: Names) -> list[FigureBlock]:
-    asleep = answer.asleep.mean(axis=1)
     load: dict[frozenset[str], float] = {}
     off: dict[frozenset[str], bool] = {}
     lines: dict[frozenset[str], Line] = {}
     shown = _node_names([names.devices[name] for name in answer.fleet.inventory.models])
     nodes = dict(zip(answer.fleet.inventory.models, shown, strict=True))
-    for place, facts in enumerate(answer.by_link()):
+    for facts in answer.by_link():
         link = facts.link
         one, other = (nodes[device] for device in link.devices)
         if one == other:
@@ -188,7 +187,7 @@ def _sleep_figures(answer: Answer, names: Names) -> list[FigureBlock]:
         ends = frozenset((one, other))
         lines.setdefault(ends, Line(one, other, None, rate_text(link.speed_bps)))
         load[ends] = max(load.get(ends, 0.0), facts.utilisation)
-        off[ends] = off.get(ends, True) and bool(asleep[place] >= 0.5)
+        off[ends] = off.get(ends, True) and facts.asleep >= 0.5
     used = dict.fromkeys(name for line in lines.values() for name in (line.a, line.b))
     if not used or len(used) > _MOST_ROWS or len(lines) > 2 * _MOST_ROWS:
         return []
