@@ -1,4 +1,4 @@
-"""CSV tables of loads as columns of numbers, read in pieces: a month of 260 links has five million rows."""
+"""CSV tables of loads as columns of numbers, read in pieces: 30 days of 260 links have 4.5 million rows."""
 
 from __future__ import annotations
 
