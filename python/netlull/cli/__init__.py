@@ -70,7 +70,7 @@ LISTED: Mapping[str, Listed] = {
         "emulate_command",
         "Emulate FILE in real time with the kernel's TCP.",
     ),
-    "energy": Listed("energy", "energy_command", "Show the power of devices by cause, and the most that could be saved."),
+    "energy": Listed("energy", "energy_command", "Show the power of devices by cause, and possible savings."),
     "lab": Listed("lab", "lab_command", "Write the laboratory for the browser, and print its address."),
     "list": Listed("listing", "list_command", "List papers, mechanisms, TCPs, scenarios and more."),
     "map": Listed(

@@ -97,7 +97,7 @@ def energy_command(  # noqa: PLR0913, PLR0917  # one per option
     example: Path | None,
     as_json: bool,
 ) -> None:
-    """Show the power of devices by cause, and the most that could be saved.
+    """Show the power of devices by cause, and possible savings.
 
     LOADS are CSV tables with time, device, interface and loads, folders of such tables, or JSON answers of Prometheus.
     docs/how-to/energy.md has their columns.
