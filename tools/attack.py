@@ -193,14 +193,14 @@ def store_target(change: Callable[[Json, Rng], Json]) -> Target:
 
 FLEET = {
     "inventory.csv": """\
-device,model,interface,speed,transceiver,state,peer_device,peer_interface,loads
-a,ncs-55a1-24h,e0,10 Gb/s,qsfp28-lr4,up,b,e0,a-e0.csv
-a,,e1,100gbase-x-qsfp28,,down,,,
-b,AC-7050,e0,,,,,,
-b,,e1,SFP+ (10GE),none,,c,e0,
-c,box,e0,10 Gb/s,sfp+-lr,,,,
-c,,e1,1 Gb/s,,,a,e2,
-a,,e2,1 Gb/s,,,,,
+device,model,interface,speed,transceiver,state,peer_device,peer_interface,loads,weight
+a,ncs-55a1-24h,e0,10 Gb/s,qsfp28-lr4,up,b,e0,a-e0.csv,10
+a,,e1,100gbase-x-qsfp28,,down,,,,
+b,AC-7050,e0,,,,,,,
+b,,e1,SFP+ (10GE),none,,c,e0,,10
+c,box,e0,10 Gb/s,sfp+-lr,,,,,10
+c,,e1,1 Gb/s,,,a,e2,,
+a,,e2,1 Gb/s,,,,,,100
 """,
     "loads.csv": """\
 time,device,interface,in_octets,out_octets

@@ -30,6 +30,14 @@ __all__ = ["KIND", "energy_report"]
 KIND = "energy"
 _REPORT, _HOURS, _LINKS = "report.html", "hours.csv", "links.csv"
 _MOST_ROWS = 2000
+_ABOUT_SLEEP = (
+    "Hypnos puts a link to sleep if the links of its two devices have room for its load, until its budget of rerouted "
+    "traffic is spent (docs/models/hypnos.md). It sees link loads only."
+)
+_ABOUT_SOURCES = (
+    "A transceiver without a measured power has the most that its maker states (`netlull list transceivers`)."
+)
+_ABOUT_LINKS = "Without a bridge the network falls apart: a bridge never sleeps."
 
 
 def energy_report(answer: Answer, folder: Path, *, anonymise: bool = False) -> Path:
@@ -99,11 +107,11 @@ def _page(answer: Answer, names: Names) -> Page:
             ),
             Section("savings", "What could be saved", [], _savings(answer)),
             Section("plans", "Plans", answer.about_plans(), [TableBlock("Plans", *answer.plans_table())]),
-            Section("sleep", "Links asleep", _about_sleep(answer), [_classes(answer)], _sleep_figures(answer, names)),
+            Section("sleep", "Links asleep", [_ABOUT_SLEEP], [_classes(answer)], _sleep_figures(answer, names)),
             Section("assumptions", "Assumptions", answer.notes(names)),
-            Section("sources", "Sources of the powers", _about_sources(), [_sources(answer, names)], folded=True),
+            Section("sources", "Sources of the powers", [_ABOUT_SOURCES], [_sources(answer, names)], folded=True),
             Section("devices", "Every device", [], [_devices(answer, names)], folded=True),
-            Section("links", "Every link", _about_links(), [_link_table(answer, names)], folded=True),
+            Section("links", "Every link", [_ABOUT_LINKS], [_link_table(answer, names)], folded=True),
         ],
         readings=[],
         reading_tables=[],
@@ -122,13 +130,6 @@ def _scope(answer: Answer) -> str:
     first = answer.by_hour()[0][0]
     length = f"{count(answer.loads.intervals)} intervals of {digits(answer.loads.step_s)} s"
     return f"{length} from {first:%Y-%m-%d %H:%M %Z}."
-
-
-def _about_sleep(answer: Answer) -> list[str]:
-    return [
-        "Hypnos puts a link to sleep if the links of its two devices have room for its load, until its budget of "
-        "rerouted traffic is spent (docs/models/hypnos.md). It sees link loads only.",
-    ]
 
 
 def _power_figure(answer: Answer) -> list[FigureBlock]:
@@ -207,10 +208,6 @@ def _classes(answer: Answer) -> TableBlock:
     return TableBlock("Links that Hypnos chooses, by capacity", header, rows)
 
 
-def _about_sources() -> list[str]:
-    return ["A transceiver without a measured power has the most that its maker states (`netlull list transceivers`)."]
-
-
 def _sources(answer: Answer, names: Names) -> TableBlock:
     models = list(answer.fleet.inventory.models.values())
 
@@ -238,10 +235,6 @@ def _devices(answer: Answer, names: Names) -> TableBlock:
     ]
     header = ["device", "model", "all (W)", *(f"{CAUSE_WORDS[CAUSES[place]]} (W)" for place in shown)]
     return TableBlock(f"Mean power of devices{_first(rows)}", header, rows[:_MOST_ROWS], sortable=True)
-
-
-def _about_links() -> list[str]:
-    return ["Without a bridge the network falls apart: a bridge never sleeps."]
 
 
 def _link_table(answer: Answer, names: Names) -> TableBlock:
