@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING
 
 from netlull.papers import Drawn, Evidence, Tabled
-from netlull.plot import Curve, Panel, panel_grid
+from netlull.plot import Panel, panel_grid
 
-from .measures import COALESCING, LPI, Place, added, places, ratio, saving
+from .measures import COALESCING, LPI, Place, added, curves, exchange, places, ratio, saving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -31,8 +32,8 @@ DEVICES = {
 SENDERS = ("NewReno", "CUBIC", "BBR", "DCTCP")
 SHOWN = "CUBIC"
 """The TCP of the columns that are not of a TCP."""
-EXCHANGES = {"exchange_p50_us": "ping_p50_s", "exchange_p99_us": "ping_p99_s"}
-"""Columns of the growth of a small exchange, in us a round trip, and their metrics."""
+EXCHANGES = {"exchange_p50_us": 50, "exchange_p99_us": 99}
+"""Columns of the growth of a small exchange, in us a round trip, and their percentiles."""
 RATIOS = {"p50": "p50_s", "p99": "p99_s", "goodput": "goodput_bps"}
 """Columns and metrics over those without sleep."""
 
@@ -43,16 +44,8 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     panels = []
     for rate, name in PHYSICAL.items():
         here = [place for place in found if place.rate == rate]
-        curves = [
-            Curve(
-                setting,
-                [place.value("load") for place in here],
-                [saving(evidence, place, setting).scaled(100) for place in here],
-                colour,
-            )
-            for colour, setting in enumerate(here[0].settings)
-        ]
-        panels.append(Panel(name, "Load", "Energy saved (%)", curves, y_from=0, y_to=100))
+        saved = curves(here, "load", here[0].settings, partial(saving, evidence), 100)
+        panels.append(Panel(name, "Load", "Energy saved (%)", saved, y_from=0, y_to=100))
     caption = f"Energy that an ideal link saves: {SHOWN} under web load, round trip 1 ms."
     yield Drawn("ports", "Four physical layers", caption, panel_grid(panels))
 
@@ -78,7 +71,7 @@ def records(evidence: Evidence) -> list[dict[str, str]]:
 
 def _record(evidence: Evidence, place: Place, setting: str) -> dict[str, str]:
     grid, cell = evidence.grid, place.cell(setting)
-    measured = {name: added(evidence, place, setting, metric).scaled(0.5e6) for name, metric in EXCHANGES.items()} | {
+    measured = {name: exchange(evidence, place, setting, each).scaled(1e6) for name, each in EXCHANGES.items()} | {
         name: ratio(evidence, place, setting, metric) for name, metric in RATIOS.items()
     }
     values = {"asleep": grid.interval(cell, "low_share").mean, "saved": saving(evidence, place, setting).mean}

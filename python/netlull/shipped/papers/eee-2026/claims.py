@@ -21,7 +21,9 @@ from .measures import (
     above_closed_form,
     added,
     asleep,
+    exchange,
     lost,
+    mean,
     mean_ratio,
     micro,
     over,
@@ -119,7 +121,7 @@ def small_exchange(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     found = places(evidence, "web", _at_load(tolerance["load"]))
 
     def measure(place: Place) -> Interval:
-        return added(evidence, place, LPI, "ping_p50_s").scaled(0.5 / (2 * WAKE_S[place.rate]))
+        return exchange(evidence, place, LPI).scaled(1 / (2 * WAKE_S[place.rate]))
 
     groups = _each(found, lambda place: f"{_rate(place)}, {_reach(place)}", measure)
     return [_part(name, group, times, least=tolerance["low"], most=tolerance["high"]) for name, group in groups]
@@ -304,7 +306,7 @@ def spurious(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
 
 def _more_timeouts(evidence: Evidence, place: Place, setting: str) -> Interval:
     """Timeouts with sleep minus those without, for each transfer."""
-    transfers = evidence.grid.interval(place.cell(OFF), "transfers").mean
+    transfers = mean(evidence, place, OFF, "transfers").mean
     return added(evidence, place, setting, "timeouts").scaled(1 / transfers)
 
 
@@ -455,7 +457,7 @@ JUDGES = {
 def _headline(rate: str, load: float, metric: str, label: str) -> Headline:
     def measure(evidence: Evidence) -> float:
         found = places(evidence, "web", lambda place: place.rate == rate and place["load"] == load)
-        values = [evidence.grid.interval(place.cell(LPI), metric).mean for place in found]
+        values = [mean(evidence, place, LPI, metric).mean for place in found]
         return 100 * sum(values) / len(values)
 
     return Headline(f"{label}, {RATES[rate]}, load {load:g}", "%", measure)

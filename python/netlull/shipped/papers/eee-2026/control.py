@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from netlull.papers import Drawn, Evidence, Tabled
-from netlull.plot import Curve, Panel, panel_grid
+from netlull.plot import Panel, panel_grid
 
-from .measures import RATES, added, micro, percent, places, ratio, saving, times, unique
+from .measures import RATES, curves, exchange, micro, percent, places, ratio, saving, times, unique
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,13 +20,9 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     found = places(evidence, "control")
     for rate in unique(place.rate for place in found):
         here = [place for place in found if place.rate == rate]
-        loads = [place.value("load") for place in here]
-        saved, slower = [], []
-        for colour, setting in enumerate(here[0].settings):
-            saved.append(
-                Curve(setting, loads, [saving(evidence, place, setting).scaled(100) for place in here], colour)
-            )
-            slower.append(Curve(setting, loads, [ratio(evidence, place, setting, "p95_s") for place in here], colour))
+        settings = here[0].settings
+        saved = curves(here, "load", settings, partial(saving, evidence), 100)
+        slower = curves(here, "load", settings, partial(ratio, evidence, metric="p95_s"))
         panels.append(Panel(RATES[rate], "Load", "Energy saved (%)", saved, y_from=0))
         panels.append(Panel(RATES[rate], "Load", "95th percentile, times", slower, log_y=True))
     caption = "Low-power idle, Lull and practRA on the same link: CUBIC under web load, round trip 5 ms, ideal power."
@@ -40,7 +37,7 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
             str(place),
             setting,
             percent(saving(evidence, place, setting)),
-            micro(added(evidence, place, setting, "ping_p50_s").scaled(0.5)),
+            micro(exchange(evidence, place, setting)),
             *(times(ratio(evidence, place, setting, metric)) for metric in ("p50_s", "p95_s", "p99_s")),
         ]
         for place in places(evidence, "control")

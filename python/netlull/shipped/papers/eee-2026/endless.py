@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from netlull.papers import Drawn, Evidence, Tabled, number
 from netlull.plot import Curve, Panel, panel_grid
 
-from .measures import COALESCING, LPI, OFF, RATES, lost, percent, places, ratio, share_asleep, times, unique
+from .measures import (
+    COALESCING,
+    LPI,
+    OFF,
+    RATES,
+    curves,
+    lost,
+    mean,
+    percent,
+    places,
+    ratio,
+    share_asleep,
+    times,
+    unique,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +41,7 @@ def goodput(evidence: Evidence) -> Drawn:
     found = places(evidence, "long")
     for rate in unique(place.rate for place in found):
         for setting in (LPI, COALESCING):
-            curves = []
+            senders = []
             for colour, sender in enumerate(unique(str(place["sender"]) for place in found)):
                 here = [
                     place
@@ -34,8 +49,8 @@ def goodput(evidence: Evidence) -> Drawn:
                     if (place.rate, place["sender"]) == (rate, sender) and setting in place.settings
                 ]
                 values = [lost(evidence, place, setting).scaled(100) for place in here]
-                curves.append(Curve(sender, [place.value("rtt") for place in here], values, colour))
-            panels.append(Panel(f"{RATES[rate]}, {setting}", "Round trip (ms)", "Goodput lost (%)", curves))
+                senders.append(Curve(sender, [place.value("rtt") for place in here], values, colour))
+            panels.append(Panel(f"{RATES[rate]}, {setting}", "Round trip (ms)", "Goodput lost (%)", senders))
     caption = "Goodput of four endless transfers that is lost against no sleep, paired by seed."
     return Drawn("goodput", "Goodput of endless transfers", caption, panel_grid(panels))
 
@@ -46,16 +61,8 @@ def threshold(evidence: Evidence) -> Drawn:
     found = places(evidence, "marks")
     for rtt in sorted({place.value("rtt") for place in found}):
         here = [place for place in found if place["rtt"] == rtt]
-        curves = [
-            Curve(
-                setting,
-                [place.value("k") for place in here],
-                [evidence.grid.interval(place.cell(setting), "goodput_bps", 1e-6) for place in here],
-                colour,
-            )
-            for colour, setting in enumerate((OFF, LPI, COALESCING))
-        ]
-        panels.append(Panel(f"1 Gb/s, {rtt:g} ms", "Marks from (packets)", "Goodput (Mb/s)", curves, y_from=0))
+        goodputs = curves(here, "k", (OFF, LPI, COALESCING), partial(mean, evidence, metric="goodput_bps"), 1e-6)
+        panels.append(Panel(f"1 Gb/s, {rtt:g} ms", "Marks from (packets)", "Goodput (Mb/s)", goodputs, y_from=0))
     caption = "Goodput of four endless transfers of DCTCP over the queue length from which packets are marked."
     return Drawn("threshold", "DCTCP's threshold", caption, panel_grid(panels))
 
@@ -67,23 +74,14 @@ def next_buffer(evidence: Evidence) -> Drawn:
     for rtt in sorted({place.value("rtt") for place in found}):
         for sender in unique(str(place["sender"]) for place in found):
             here = [place for place in found if (place["rtt"], place["sender"]) == (rtt, sender)]
-            curves = [
-                Curve(
-                    setting,
-                    [place.value("buffer") for place in here],
-                    [evidence.grid.interval(place.cell(setting), "next_drops", 100) for place in here],
-                    colour,
-                )
-                for colour, setting in enumerate((OFF, LPI, COALESCING))
-            ]
-            panels.append(Panel(f"{sender}, {rtt:g} ms", "Buffer (packets)", "Dropped (%)", curves, y_from=0))
+            drops = curves(here, "buffer", (OFF, LPI, COALESCING), partial(mean, evidence, metric="next_drops"), 100)
+            panels.append(Panel(f"{sender}, {rtt:g} ms", "Buffer (packets)", "Dropped (%)", drops, y_from=0))
     caption = "Packets dropped at a bottleneck of 1 Gb/s behind a link of 10 Gb/s with low-power idle: four transfers."
     return Drawn("next", "The next buffer", caption, panel_grid(panels, columns=3))
 
 
 def tables(evidence: Evidence) -> Iterator[Tabled]:
     """Yields every cell."""
-    grid = evidence.grid
     header = ["cell", "setting", "asleep", "goodput (Mb/s)", "off (Mb/s)", "lost", "mean window", "timeouts (off)"]
     for kind, caption in (
         ("long", "Four endless transfers"),
@@ -93,8 +91,8 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
         rows = []
         for place in places(evidence, kind):
             for setting in place.settings:
-                bps = [number(grid.interval(place.cell(name), "goodput_bps", 1e-6)) for name in (setting, OFF)]
-                timeouts = [f"{grid.interval(place.cell(name), 'timeouts').mean:.1f}" for name in (setting, OFF)]
+                bps = [number(mean(evidence, place, name, "goodput_bps").scaled(1e-6)) for name in (setting, OFF)]
+                timeouts = [f"{mean(evidence, place, name, 'timeouts').mean:.1f}" for name in (setting, OFF)]
                 rows.append(
                     [
                         str(place),
@@ -110,8 +108,8 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
     rows = [
         [
             str(place),
-            *(percent(grid.interval(place.cell(name), "next_drops"), digits=3) for name in (OFF, LPI, COALESCING)),
-            *(number(grid.interval(place.cell(name), "next_queue")) for name in (OFF, LPI, COALESCING)),
+            *(percent(mean(evidence, place, name, "next_drops"), digits=3) for name in (OFF, LPI, COALESCING)),
+            *(number(mean(evidence, place, name, "next_queue")) for name in (OFF, LPI, COALESCING)),
         ]
         for place in places(evidence, "next")
     ]

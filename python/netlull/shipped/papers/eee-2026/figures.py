@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from netlull.papers import Drawn, Evidence, Tabled, number
@@ -15,7 +16,9 @@ from .measures import (
     RATES,
     Place,
     above_closed_form,
-    added,
+    curves,
+    exchange,
+    mean,
     micro,
     percent,
     places,
@@ -30,11 +33,13 @@ from .measures import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from netlull.stats import Interval
+
 SECTIONS = {"figures": "Energy and delay", "energy": "Energy", "cells": "All cells"}
 """The report's sections, in order."""
 SHOWN_RTT, SHOWN_SENDER = 1.0, "CUBIC"
 """The round trip (ms) and the TCP of the figures over the load."""
-AWAKE = 0.1
+ASLEEP_POWER = 0.1
 """The power asleep, as a share of the power awake."""
 
 
@@ -49,27 +54,22 @@ def _shown(evidence: Evidence, rate: str, rtt: float, sender: str = SHOWN_SENDER
     return places(evidence, "web", lambda place: (place.rate, place["rtt"], place["sender"]) == (rate, rtt, sender))
 
 
-def _loads(found: list[Place]) -> list[float]:
-    return [place.value("load") for place in found]
-
-
 def energy_saved(evidence: Evidence) -> Drawn:
     """Draws the energy saved over the load, next to the closed form for Poisson frames at 10 Gb/s."""
     panels = []
     for rate in unique(place.rate for place in places(evidence, "web")):
         found = _shown(evidence, rate, SHOWN_RTT)
-        curves = [
-            Curve(setting, _loads(found), [saving(evidence, place, setting).scaled(100) for place in found], colour)
-            for colour, setting in enumerate((LPI, COALESCING))
-        ]
+        saved = curves(found, "load", (LPI, COALESCING), partial(saving, evidence), 100)
         if rate == "10g":
             form = [
-                (share_asleep(evidence, place.cell(LPI)).mean - above_closed_form(evidence, place).mean) * (1 - AWAKE)
+                (share_asleep(evidence, place.cell(LPI)).mean - above_closed_form(evidence, place).mean)
+                * (1 - ASLEEP_POWER)
                 for place in found
             ]
             values = [mean_interval([100 * value]) for value in form]
-            curves.append(Curve("LPI, Poisson frames (closed form)", _loads(found), values, 6, dashed=True))
-        panels.append(Panel(RATES[rate], "Load", "Energy saved (%)", curves, y_from=0))
+            loads = [place.value("load") for place in found]
+            saved.append(Curve("LPI, Poisson frames (closed form)", loads, values, 6, dashed=True))
+        panels.append(Panel(RATES[rate], "Load", "Energy saved (%)", saved, y_from=0))
     caption = (
         f"Energy that an ideal link saves, {SHOWN_SENDER} under web load, round trip {SHOWN_RTT:g} ms. "
         "Coalescing: 10 frames or 100 us. Bands are 95 % intervals."
@@ -86,25 +86,23 @@ def median(evidence: Evidence) -> Drawn:
             here = _shown(evidence, rate, rtt)
             if len(here) < 2:
                 continue
-            curves = [
-                Curve(setting, _loads(here), [ratio(evidence, place, setting, "p50_s") for place in here], colour)
-                for colour, setting in enumerate((LPI, COALESCING))
-            ]
-            panels.append(Panel(f"{RATES[rate]}, {rtt:g} ms", "Load", "Median, times", curves, log_y=True))
+            slower = curves(here, "load", (LPI, COALESCING), partial(ratio, evidence, metric="p50_s"))
+            panels.append(Panel(f"{RATES[rate]}, {rtt:g} ms", "Load", "Median, times", slower, log_y=True))
     caption = f"Median completion of web transfers over that without sleep, {SHOWN_SENDER}."
     return Drawn("median", "Completion times over the load", caption, panel_grid(panels, columns=4, row_height=2.1))
 
 
 def bursts(evidence: Evidence) -> Drawn:
     """Draws the frames of the reverse link between two sleeps, over the load."""
+
+    def measure(place: Place, setting: str) -> Interval:
+        return mean_interval(together(evidence, place.cell(setting)).values())
+
     panels = []
     for rate in unique(place.rate for place in places(evidence, "web")):
-        curves = []
-        for colour, setting in enumerate((LPI, COALESCING)):
-            found = [place for place in _shown(evidence, rate, SHOWN_RTT) if place.value("load") < 0.9]
-            values = [mean_interval(together(evidence, place.cell(setting)).values()) for place in found]
-            curves.append(Curve(setting, _loads(found), values, colour))
-        panels.append(Panel(RATES[rate], "Load", "Frames between two sleeps", curves, log_y=True))
+        found = [place for place in _shown(evidence, rate, SHOWN_RTT) if place.value("load") < 0.9]
+        frames = curves(found, "load", (LPI, COALESCING), measure)
+        panels.append(Panel(RATES[rate], "Load", "Frames between two sleeps", frames, log_y=True))
     caption = (
         f"Frames that the reverse link sends between two sleeps, mostly acknowledgements: {SHOWN_SENDER}, round trip "
         f"{SHOWN_RTT:g} ms."
@@ -135,13 +133,12 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
 
 
 def _numbers(evidence: Evidence, place: Place, setting: str) -> list[str]:
-    grid = evidence.grid
-    counts = [f"{grid.interval(place.cell(name), 'timeouts').mean:.1f}" for name in (setting, OFF)]
-    losses = [percent(grid.interval(place.cell(name), "drops"), digits=2) for name in (setting, OFF)]
+    counts = [f"{mean(evidence, place, name, 'timeouts').mean:.1f}" for name in (setting, OFF)]
+    losses = [percent(mean(evidence, place, name, "drops"), digits=2) for name in (setting, OFF)]
     return [
         percent(share_asleep(evidence, place.cell(setting))),
         percent(saving(evidence, place, setting)),
-        micro(added(evidence, place, setting, "ping_p50_s").scaled(0.5)),
+        micro(exchange(evidence, place, setting)),
         *(times(ratio(evidence, place, setting, metric)) for metric in ("p50_s", "p95_s", "p99_s")),
         number(ratio(evidence, place, setting, "goodput_bps"), digits=3),
         f"{counts[0]} ({counts[1]})",

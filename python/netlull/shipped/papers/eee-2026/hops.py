@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from netlull.papers import Drawn, Evidence, Tabled
 from netlull.plot import Curve, Panel, panel_grid
 
-from .measures import RATES, added, micro, percent, places, ratio, share_asleep, times, unique
+from .measures import RATES, curves, exchange, micro, percent, places, ratio, share_asleep, times, unique
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,19 +22,11 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
         for load in sorted({place.value("load") for place in found}):
             here = [place for place in found if (place.rate, place["load"]) == (rate, load)]
             title = f"{RATES[rate]}, load {load:g}"
-            curves = [
-                Curve(
-                    setting,
-                    [place.value("hops") for place in here],
-                    [added(evidence, place, setting, "ping_p50_s").scaled(0.5e6) for place in here],
-                    colour,
-                )
-                for colour, setting in enumerate(here[0].settings)
-            ]
-            delays.append(Panel(title, "Links", "Added round trip (us)", curves, log_x=False, log_y=True))
+            added = curves(here, "hops", here[0].settings, partial(exchange, evidence), 1e6)
+            delays.append(Panel(title, "Links", "Added round trip (us)", added, log_x=False, log_y=True))
             longest = max(here, key=lambda place: place.value("hops"))
             links = range(1, int(longest.value("hops")) + 1)
-            curves = [
+            asleep = [
                 Curve(
                     setting,
                     [float(link) for link in links],
@@ -42,7 +35,7 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
                 )
                 for colour, setting in enumerate(longest.settings)
             ]
-            shares.append(Panel(title, "Link of the path", "Time asleep (%)", curves, log_x=False, y_from=0))
+            shares.append(Panel(title, "Link of the path", "Time asleep (%)", asleep, log_x=False, y_from=0))
     caption = "Growth of the median round trip of a small exchange over paths of one to five links, CUBIC."
     yield Drawn("delays", "Delays along the path", caption, panel_grid(delays))
     caption = "Share of time that each link of the longest path sleeps."
@@ -61,7 +54,7 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
                 [
                     str(place),
                     setting,
-                    micro(added(evidence, place, setting, "ping_p50_s").scaled(0.5)),
+                    micro(exchange(evidence, place, setting)),
                     *(times(ratio(evidence, place, setting, metric)) for metric in ("p50_s", "p99_s")),
                     ", ".join(percent(share) for share in shares),
                 ]

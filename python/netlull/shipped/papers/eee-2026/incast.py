@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from netlull.papers import Drawn, Evidence, Tabled, number
 from netlull.plot import Curve, Panel, panel_grid
 
-from .measures import COALESCING, LPI, OFF, RATES, percent, places, ratio, saving, times, unique
+from .measures import COALESCING, LPI, OFF, RATES, mean, percent, places, ratio, saving, times, unique
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +27,7 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
                 Curve(
                     setting,
                     list(shares.values()),
-                    [evidence.grid.interval(place.cell(setting), metric, 1e3) for metric in shares],
+                    [mean(evidence, place, setting, metric).scaled(1e3) for metric in shares],
                     colour,
                 )
                 for colour, setting in enumerate((OFF, LPI, COALESCING))
@@ -44,13 +44,13 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
     rows = []
     for place in places(evidence, "incast"):
         for setting in place.settings:
-            dropped = [percent(evidence.grid.interval(place.cell(name), "drops"), digits=2) for name in (setting, OFF)]
+            dropped = [percent(mean(evidence, place, name, "drops"), digits=2) for name in (setting, OFF)]
             rows.append(
                 [
                     str(place),
                     setting,
                     percent(saving(evidence, place, setting)),
-                    number(evidence.grid.interval(place.cell(setting), "p50_s", 1e3), digits=3),
+                    number(mean(evidence, place, setting, "p50_s").scaled(1e3), digits=3),
                     *(times(ratio(evidence, place, setting, metric)) for metric in ("p50_s", "p99_s")),
                     f"{dropped[0]} ({dropped[1]})",
                 ]

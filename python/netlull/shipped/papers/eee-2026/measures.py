@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from netlull.papers import Cell, Evidence, number
+from netlull.plot import Curve
 from netlull.stats import Interval, mean_interval
 
 if TYPE_CHECKING:
@@ -77,6 +78,11 @@ def places(evidence: Evidence, kind: str, wanted: Callable[[Place], bool] = lamb
     return [place for place in each if wanted(place)]
 
 
+def mean(evidence: Evidence, place: Place, setting: str, metric: str) -> Interval:
+    """The mean of a metric over seeds."""
+    return evidence.grid.interval(place.cell(setting), metric)
+
+
 def ratio(evidence: Evidence, place: Place, setting: str, metric: str) -> Interval:
     """A metric over that without sleep, paired by seed."""
     return evidence.grid.ratio(place.cell(setting), place.cell(OFF), metric)
@@ -87,6 +93,11 @@ def added(evidence: Evidence, place: Place, setting: str, metric: str) -> Interv
     return evidence.grid.difference(place.cell(setting), place.cell(OFF), metric)
 
 
+def exchange(evidence: Evidence, place: Place, setting: str, percentile: int = 50) -> Interval:
+    """The growth of a small exchange each round trip: a connection of one byte takes two."""
+    return added(evidence, place, setting, f"ping_p{percentile}_s").scaled(0.5)
+
+
 def lost(evidence: Evidence, place: Place, setting: str) -> Interval:
     """The share of the goodput that is lost against no sleep, paired by seed."""
     return evidence.grid.reduction(place.cell(setting), place.cell(OFF), "goodput_bps")
@@ -94,7 +105,7 @@ def lost(evidence: Evidence, place: Place, setting: str) -> Interval:
 
 def saving(evidence: Evidence, place: Place, setting: str) -> Interval:
     """The share of an ideal link's energy that is saved."""
-    return evidence.grid.interval(place.cell(setting), "saving_fs")
+    return mean(evidence, place, setting, "saving_fs")
 
 
 def by_seed(evidence: Evidence, cell: Cell, *metrics: str) -> dict[int, tuple[float, ...]]:
@@ -155,6 +166,21 @@ def mean_ratio(evidence: Evidence, found: Sequence[Place], setting: str, metric:
 def over(ours: dict[int, float], theirs: dict[int, float]) -> Interval:
     """The mean over common seeds of one quantity over another."""
     return mean_interval([ours[seed] / theirs[seed] if theirs[seed] else math.nan for seed in ours if seed in theirs])
+
+
+def curves(
+    found: Sequence[Place],
+    axis: str,
+    settings: Iterable[str],
+    measure: Callable[[Place, str], Interval],
+    scale: float = 1.0,
+) -> list[Curve]:
+    """A curve over an axis for each setting."""
+    across = [place.value(axis) for place in found]
+    return [
+        Curve(setting, across, [measure(place, setting).scaled(scale) for place in found], colour)
+        for colour, setting in enumerate(settings)
+    ]
 
 
 def percent(value: Interval, digits: int = 1) -> str:

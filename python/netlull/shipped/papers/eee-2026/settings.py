@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from netlull.papers import Drawn, Evidence, Tabled
 from netlull.plot import Curve, Panel, panel_grid
 
-from .measures import OFF, RATES, added, micro, percent, places, ratio, saving, share_asleep, times, unique
+from .measures import (
+    OFF,
+    RATES,
+    curves,
+    exchange,
+    mean,
+    micro,
+    percent,
+    places,
+    ratio,
+    saving,
+    share_asleep,
+    times,
+    unique,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,23 +64,12 @@ def coalescing(evidence: Evidence) -> Drawn:
     panels = []
     found = places(evidence, "coalescing")
     for rate in unique(place.rate for place in found):
-        for what, label in (("saving", "Energy saved (%)"), ("p50_s", "Median, times")):
-            here = [place for place in found if (place.rate, place["rtt"]) == (rate, 1.0)]
-            curves = [
-                Curve(
-                    hold,
-                    [place.value("load") for place in here],
-                    [
-                        saving(evidence, place, hold).scaled(100)
-                        if what == "saving"
-                        else ratio(evidence, place, hold, what)
-                        for place in here
-                    ],
-                    colour,
-                )
-                for colour, hold in enumerate(here[0].settings)
-            ]
-            panels.append(Panel(f"{RATES[rate]}, 1 ms", "Load", label, curves))
+        here = [place for place in found if (place.rate, place["rtt"]) == (rate, 1.0)]
+        holds = here[0].settings
+        saved = curves(here, "load", holds, partial(saving, evidence), 100)
+        slower = curves(here, "load", holds, partial(ratio, evidence, metric="p50_s"))
+        panels.append(Panel(f"{RATES[rate]}, 1 ms", "Load", "Energy saved (%)", saved))
+        panels.append(Panel(f"{RATES[rate]}, 1 ms", "Load", "Median, times", slower))
     caption = "Energy saved and median completion of web transfers over that without sleep, CUBIC, round trip 1 ms."
     return Drawn("coalescing", "Thresholds of coalescing", caption, panel_grid(panels))
 
@@ -80,7 +84,7 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
                 setting,
                 percent(share_asleep(evidence, place.cell(setting))),
                 percent(saving(evidence, place, setting)),
-                micro(added(evidence, place, setting, "ping_p50_s").scaled(0.5)),
+                micro(exchange(evidence, place, setting)),
                 *(times(ratio(evidence, place, setting, metric)) for metric in ("p50_s", "p99_s")),
             ]
             for place in places(evidence, kind)
@@ -90,8 +94,8 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
     rows = []
     for place in places(evidence, "rto"):
         for setting in place.settings:
-            counts = [f"{evidence.grid.interval(place.cell(name), 'timeouts').mean:.1f}" for name in (setting, OFF)]
-            drops = percent(evidence.grid.interval(place.cell(setting), "drops"), digits=3)
+            counts = [f"{mean(evidence, place, name, 'timeouts').mean:.1f}" for name in (setting, OFF)]
+            drops = percent(mean(evidence, place, setting, "drops"), digits=3)
             rows.append([str(place), setting, *counts, drops, times(ratio(evidence, place, setting, "p99_s"))])
     header = ["cell", "setting", "timeouts", "timeouts, off", "dropped", "99th percentile"]
     yield Tabled("figures", "The retransmission timer", header, rows)
