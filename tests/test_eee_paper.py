@@ -72,7 +72,7 @@ def evidence(sweeps: Sweeps, study: str, numbers: Callable[..., Numbers]) -> Evi
         setting, at = setting_of(point.values)
         kind, rate, *_ = point.experiment.split("-")
         for seed in point.seeds:
-            found = plain(setting, at, rate) | numbers(kind, rate, setting, at)
+            found = plain(setting) | numbers(kind, rate, setting, at)
             wobble = 1 + 1e-5 * seed
             rows.append(
                 {"experiment": point.experiment, "seed": seed}
@@ -84,12 +84,11 @@ def evidence(sweeps: Sweeps, study: str, numbers: Callable[..., Numbers]) -> Evi
     return Evidence(PAPER, Grid(table, plan_of.axes), {})
 
 
-def plain(setting: str, at: Mapping[str, float | str], rate: str) -> Numbers:
+def plain(setting: str) -> Numbers:
     """The numbers that no claim of the test varies."""
     asleep = {f"asleep_{link}_s": 0.5 for link in range(1, 6)}
     watts = {f"watts_{device}": 2.0 for device in ("n540x_8z16g", "wedge_tofino")}
     watts |= {f"watts_{device}": 9.0 for device in ("ncs_55a1_24h", "8201_32fh", "nexus_9336_fx2", "7280cr3k_32d4")}
-    del at, rate
     return (
         asleep
         | watts

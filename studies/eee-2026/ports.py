@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING
 from netlull.papers import Drawn, Evidence, Tabled
 from netlull.plot import Panel, panel_grid
 
-from .measures import COALESCING, LPI, Place, added, curves, exchange, places, ratio, saving
+from .measures import COALESCING, DEVICES, LPI, Place, added, curves, exchange, places, ratio, saving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 PHYSICAL = {"100m": "100BASE-TX", "1g": "1000BASE-T", "10g": "10GBASE-T", "100g": "802.3bj, 100 Gb/s"}
 """The physical layers by rate. 802.3bj has fast wake, then deep sleep."""
-DEVICES = {
-    "100m": {"n540x_8z16g": "N540X-8Z16G"},
-    "1g": {"n540x_8z16g": "N540X-8Z16G"},
-    "10g": {"n540x_8z16g": "N540X-8Z16G", "wedge_tofino": "Wedge"},
+PORTS = {
+    "100m": DEVICES["1g"],
+    **DEVICES,
     "100g": {
         "wedge_tofino": "Wedge",
         "ncs_55a1_24h": "NCS-55A1-24H",
@@ -28,7 +27,7 @@ DEVICES = {
         "7280cr3k_32d4": "7280CR3K-32D4",
     },
 }
-"""The measured devices with a port of the rate: suffix of the metric, and name. 100BASE-TX is a port of 1 Gb/s."""
+"""The measured devices of each physical layer. 100BASE-TX is a port of 1 Gb/s."""
 SENDERS = ("NewReno", "CUBIC", "BBR", "DCTCP")
 SHOWN = "CUBIC"
 """The TCP of the columns that are not of a TCP."""
@@ -77,8 +76,8 @@ def _record(evidence: Evidence, place: Place, setting: str) -> dict[str, str]:
     values = {"asleep": grid.interval(cell, "low_share").mean, "saved": saving(evidence, place, setting).mean}
     for name, found in measured.items():
         values |= {name: found.mean, f"{name}_low": found.low, f"{name}_high": found.high}
-    for device in dict.fromkeys(name for devices in DEVICES.values() for name in devices):
-        known = device in DEVICES[place.rate]
+    for device in dict.fromkeys(name for devices in PORTS.values() for name in devices):
+        known = device in PORTS[place.rate]
         values[f"watts_{device}"] = -added(evidence, place, setting, f"watts_{device}").mean if known else math.nan
     return {
         "physical": PHYSICAL[place.rate],
@@ -113,7 +112,7 @@ def sleep_table(found: Sequence[Mapping[str, str]]) -> Table:
         if record["tcp"] != SHOWN:
             continue
         rate = next(rate for rate, name in PHYSICAL.items() if name == record["physical"])
-        watts = [f"{name} {float(record[f'watts_{device}']):.2f}" for device, name in DEVICES[rate].items()]
+        watts = [f"{name} {float(record[f'watts_{device}']):.2f}" for device, name in PORTS[rate].items()]
         exchange = [_shown(record, name, "+.1f", 0) for name in EXCHANGES]
         shares = [f"{float(record[name]):.0%}".replace("%", " %") for name in ("asleep", "saved")]
         rows.append([record["physical"], record["load"], *shares, ", ".join(watts), f"{', '.join(exchange)} us"])

@@ -11,6 +11,7 @@ from netlull.stats import mean_interval
 
 from .measures import (
     COALESCING,
+    DEVICES,
     FIRST,
     LPI,
     OFF,
@@ -404,19 +405,15 @@ def lower_rates(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     return parts
 
 
-PORTS = {"n540x_8z16g": ("N540X-8Z16G", ("1g", "10g")), "wedge_tofino": ("Wedge (Tofino)", ("10g",))}
-"""Measured devices with a port of the rate: suffix of the metric, name, rates."""
-
-
 def watts(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     """Judges E25."""
     found = places(evidence, "web", _at_load(tolerance["load"]))
     parts = []
-    for device, (name, rates) in PORTS.items():
-        for rate in rates:
-            group = [(place, -added(evidence, place, LPI, f"watts_{device}")) for place in found if place.rate == rate]
-            if group:
-                parts.append(_part(f"{name}, {RATES[rate]}", group, _watt, most=tolerance["most"]))
+    for rate in _rates(found):
+        here = [place for place in found if place.rate == rate]
+        for device, name in DEVICES[rate].items():
+            group = [(place, -added(evidence, place, LPI, f"watts_{device}")) for place in here]
+            parts.append(_part(f"{name}, {RATES[rate]}", group, _watt, most=tolerance["most"]))
     return parts
 
 

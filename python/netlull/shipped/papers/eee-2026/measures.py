@@ -22,6 +22,11 @@ WAKE_S = {"1g": 16.5e-6, "10g": 4.48e-6}
 """T_w by rate."""
 OVERHEAD_B = 38.0
 """Bytes of a frame on the wire beyond its packet."""
+DEVICES = {
+    "1g": {"n540x_8z16g": "N540X-8Z16G"},
+    "10g": {"n540x_8z16g": "N540X-8Z16G", "wedge_tofino": "Wedge"},
+}
+"""The measured devices with a port of the rate: suffix of the metric, and name."""
 BITS = {"100m": 1e8, "1g": 1e9, "10g": 1e10, "100g": 1e11}
 """Bit rates by rate."""
 
