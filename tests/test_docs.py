@@ -278,7 +278,7 @@ def test_the_page_on_eee_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, p
         assert saves in text
         assert adds in text
     busy = [100 * means.loc[(200.0, timer), "saved"] for timer in ("250 us", "5 us")]
-    assert f"the two timers save {busy[0]:.0f} and {busy[1]:.0f} %" in text
+    assert f"the timers of 250 us and 5 us save {busy[0]:.0f} and {busy[1]:.0f} %" in text
     assert not means.loc[(20.0, "250 ms"), "saved"]
     assert means.loc[(20.0, "250 ms"), "p50_s"] == off["p50_s"]
 
