@@ -75,8 +75,8 @@ def pings() -> list[str]:
     for interval_s, (off, on) in MEASURED_S.items():
         for number, timers in enumerate(TIMERS):
             found = [f"{1e6 * added_s(interval_s, timers, coupled=coupled):+.1f} us" for coupled in (False, True)]
-            told = f"{1e6 * (on - off):+.0f} us" if number == 0 else ""
-            rows.append(f"| {interval_s:g} s | {timers[0]} | {timers[1]} | {told} | {' | '.join(found)} |")
+            measured = f"{1e6 * (on - off):+.0f} us" if number == 0 else ""
+            rows.append(f"| {interval_s:g} s | {timers[0]} | {timers[1]} | {measured} | {' | '.join(found)} |")
     return rows
 
 
