@@ -105,6 +105,21 @@ pub struct Recovered {
     pub window: u64,
 }
 
+/// The proof that nothing was lost before the present or last recovery: its retransmissions were needless.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+pub struct Spurious {
+    /// Now.
+    pub now: Instant,
+    /// Bytes in flight.
+    pub flight: u64,
+    /// The congestion window before the recovery, in bytes.
+    pub cwnd: u64,
+    /// The slow-start threshold before the recovery, in bytes.
+    pub ssthresh: u64,
+    /// True if the retransmission timer had begun the recovery.
+    pub timed_out: bool,
+}
+
 /// The information of an acknowledgement about the path, for algorithms that want
 /// [deliveries](CongestionControl::wants_deliveries).
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
@@ -167,6 +182,9 @@ pub trait CongestionControl {
 
     /// Handles the end of fast recovery.
     fn on_recovered(&mut self, recovered: &Recovered);
+
+    /// Handles the proof that a recovery was needless. By default the reduction stands.
+    fn on_spurious(&mut self, _spurious: &Spurious) {}
 
     /// Handles data after a pause of more than an RTO.
     fn on_idle_restart(&mut self, idle: &Idle);

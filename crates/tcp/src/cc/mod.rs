@@ -57,7 +57,9 @@ pub use algorithm::{Algorithm, Choice, CongestionControlFactory, PLUG_INS, PlugI
 pub use bbr::Bbr;
 pub use bic::Bic;
 pub use compound::Compound;
-pub use control::{Ack, CongestionControl, Delivery, Idle, Loss, Recovered, Start, TimeoutKind, Transmission};
+pub use control::{
+    Ack, CongestionControl, Delivery, Idle, Loss, Recovered, Spurious, Start, TimeoutKind, Transmission,
+};
 pub use cubic::Cubic;
 pub use cubic_2_6_22::Cubic2622;
 pub use dctcp::Dctcp;
