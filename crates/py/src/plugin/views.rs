@@ -126,6 +126,10 @@ views! {
         is_app_limited: bool = delivery.sample.is_app_limited,
         newly_acked: u64 = delivery.sample.newly_acked,
         newly_lost: u64 = delivery.sample.newly_lost,
+        prior_delivered: u64 = delivery.sample.prior_delivered,
+        tx_in_flight: u64 = delivery.sample.tx_in_flight,
+        lost: u64 = delivery.sample.lost,
+        selective: bool = delivery.selective,
         inflight: u64 = delivery.inflight,
         is_cwnd_limited: bool = delivery.is_cwnd_limited,
         phase: &'static str = phase(delivery.phase),;

@@ -43,7 +43,7 @@ impl Observers {
         let (probe, flows) = (&scenario.probe, scenario.flow_paths().count());
         let chosen = |flow: usize| probe.flows.as_ref().is_none_or(|flows| flows.contains(&flow));
         let events = EventTables { window: probe.window, drops: probe.drops };
-        let senders = SenderTables { segments: probe.segments, events: probe.events };
+        let senders = SenderTables { segments: probe.segments, events: probe.events, variables: probe.variables };
         let arrivals = probe.arrivals.as_ref().map(|recorded| {
             let names = if probe.nameless { Naming::Nameless } else { Naming::Flows };
             Box::new(ArrivalProbe::new(scenario.links.len(), recorded, (0..flows).map(chosen).collect(), names))

@@ -161,7 +161,9 @@ impl Scenario {
         let series = chosen(&probe.links, self.links.len()) + chosen(&probe.flows, self.flow_paths().count());
         let arrivals: f64 = probe.arrivals.iter().flatten().map(|&link| offered[link].0).sum();
         let segments = if probe.segments { self.expected_hops() / 2.0 } else { 0.0 };
-        ROW * (bins * series + arrivals + segments)
+        // A segment or an acknowledgement changes a handful of variables.
+        let variables = if probe.variables { self.expected_hops() * 2.0 } else { 0.0 };
+        ROW * (bins * series + arrivals + segments + variables)
     }
 
     /// Subtracts `offered` bits from the remaining capacity of these links.

@@ -35,7 +35,7 @@ mod traffic;
 pub use crate::traffic::{ArrivalPattern, DatagramFlow, FlowPath, RequestFlow};
 pub use checked::{Recording, Scenario};
 pub use estimate::Components;
-pub use flow::{TcpFlow, Writes};
+pub use flow::{TcpFlow, WriteStep, Writes};
 pub use frame::ScenarioError;
 pub(crate) use frame::listed;
 pub use host::{Family, File, Folder, Host, LARGEST_NETWORK, Module, PlugIn, own_network};

@@ -138,6 +138,15 @@ pub struct Delivery {
     pub phase: RecoveryPhase,
 }
 
+/// The value of a variable of an algorithm.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Variable<'a> {
+    /// A number; infinite for a bound that does not hold.
+    Number(f64),
+    /// A state's name.
+    Word(&'a str),
+}
+
 /// An algorithm that sets the congestion window. Windows are in bytes.
 #[auto_impl(Box)]
 #[enum_dispatch]
@@ -223,6 +232,10 @@ pub trait CongestionControl {
     fn failure(&self) -> Option<&ConfigError> {
         None
     }
+
+    /// Reports the variables of the algorithm to an observer, with the names and units of its specification. The order
+    /// is the same in each call.
+    fn variables(&self, _each: &mut dyn FnMut(&str, Variable<'_>)) {}
 
     /// True if [`cwnd`](Self::cwnd) also holds in recovery, which then must not reduce the window itself.
     #[inline]

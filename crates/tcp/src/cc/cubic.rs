@@ -4,7 +4,7 @@
 
 use super::hystart::{HyStart, Verdict};
 use super::info::{AlgorithmInfo, KnownWith, ParameterInfo, constant, option};
-use super::{Ack, CongestionControl, Cubic6, Idle, Loss, Recovered, Start, TimeoutKind, hystart};
+use super::{Ack, CongestionControl, Cubic6, Idle, Loss, Recovered, Start, TimeoutKind, Variable, hystart};
 use crate::config::{Algorithm, Config, CwndUnit, Increase, RepeatedTimeout, SsthreshFrom};
 use crate::number::{float, whole};
 use crate::recovery::RecoveryPhase;
@@ -356,6 +356,32 @@ impl CongestionControl for Cubic {
         if self.window > self.initial_window {
             self.set_cwnd(float(self.initial_window));
             self.stage = None;
+        }
+    }
+
+    fn variables(&self, each: &mut dyn FnMut(&str, Variable<'_>)) {
+        self.each_variable(each);
+    }
+}
+
+impl Cubic {
+    /// Reports the variables of RFC 9438 section 4.1.2: windows in segments, times in seconds. Before congestion avoidance,
+    /// those of a stage are infinite.
+    #[cold]
+    fn each_variable(&self, each: &mut dyn FnMut(&str, Variable<'_>)) {
+        let of_stage = |value: &dyn Fn(&Stage) -> f64| self.stage.as_ref().map_or(f64::INFINITY, value);
+        let ssthresh = if self.ssthresh == u64::MAX { f64::INFINITY } else { float(self.ssthresh) / self.smss };
+        for (name, value) in [
+            ("cwnd", self.cwnd / self.smss),
+            ("ssthresh", ssthresh),
+            ("W_max", self.w_max / self.smss),
+            ("cwnd_prior", self.cwnd_prior / self.smss),
+            ("K", of_stage(&|stage| stage.k)),
+            ("t", of_stage(&|stage| stage.elapsed.as_secs_f64())),
+            ("W_est", of_stage(&|stage| stage.w_est / self.smss)),
+            ("alpha_cubic", of_stage(&|stage| stage.alpha)),
+        ] {
+            each(name, Variable::Number(value));
         }
     }
 }

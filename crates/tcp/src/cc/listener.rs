@@ -3,7 +3,7 @@
 
 use super::{
     Ack, CongestionControl, CongestionControlFactory, Delivery, Idle, Loss, PlugInControl, Recovered, Start,
-    TimeoutKind, Transmission,
+    TimeoutKind, Transmission, Variable,
 };
 use crate::config::Config;
 use crate::delivery::{DeliveryRate, LostSegment};
@@ -110,6 +110,14 @@ pub trait Listener: Debug + Send + Sync {
 
     /// True if the endpoint must record deliveries and losses, and pace its transmissions.
     fn wants_deliveries(&self) -> bool {
+        false
+    }
+
+    /// Reports its variables to an observer.
+    fn variables(&self, _each: &mut dyn FnMut(&str, Variable<'_>)) {}
+
+    /// True if its window also holds in recovery.
+    fn owns_window(&self) -> bool {
         false
     }
 
@@ -231,6 +239,14 @@ impl<L: Listener> CongestionControl for Heard<L> {
     fn send_quantum(&self) -> u64 {
         2 * self.smss
     }
+
+    fn variables(&self, each: &mut dyn FnMut(&str, Variable<'_>)) {
+        self.listener.variables(each);
+    }
+
+    fn owns_window(&self) -> bool {
+        self.listener.owns_window()
+    }
 }
 
 /// The JSON Schema of the events and answers of congestion controls.
@@ -343,6 +359,10 @@ impl CongestionControl for Watched {
 
     fn owns_window(&self) -> bool {
         self.control.owns_window()
+    }
+
+    fn variables(&self, each: &mut dyn FnMut(&str, Variable<'_>)) {
+        self.control.variables(each);
     }
 }
 

@@ -191,6 +191,14 @@ impl Endpoint {
         self.predict();
     }
 
+    /// Ends an endless stream after the data sent by now, without a FIN; [`send`](Self::send) may go on. Returns the
+    /// volume of the stream.
+    pub fn hold(&mut self) -> u64 {
+        self.snd.queued = self.snd.queued.min(self.snd.max);
+        self.predict();
+        self.snd.queued
+    }
+
     fn initial_window_bytes(&self) -> u64 {
         let smss = u64::from(self.snd.smss);
         // RFC 6928 section 2: one segment if the SYN or its answer was retransmitted more than once.

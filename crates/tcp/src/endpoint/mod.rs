@@ -12,7 +12,7 @@ mod sender;
 mod tests;
 mod transmit;
 
-use crate::cc::{CongestionControl, Controller, Fault};
+use crate::cc::{CongestionControl, Controller, Fault, Variable};
 use crate::config::{
     Config, DuplicateAck, FastRetransmitTimer, HandshakeRtt, InitialWindow, LossRecovery, RttSampling, SackDetection,
     ShrunkWindow, TimeoutFlight,
@@ -384,6 +384,18 @@ impl Endpoint {
     #[must_use]
     pub fn controlled_cwnd(&self) -> u64 {
         self.cc.cwnd()
+    }
+
+    /// Reports the connection's variables, with the names of draft-ietf-ccwg-bbr-06 section 2.1, and those of the
+    /// congestion control.
+    pub fn variables(&self, each: &mut dyn FnMut(&str, Variable<'_>)) {
+        use crate::number::float;
+        each("C.cwnd", Variable::Number(float(self.cwnd())));
+        each("C.inflight", Variable::Number(float(self.flight())));
+        if let Some(rate) = self.cc.pacing_rate() {
+            each("C.pacing_rate", Variable::Number(float(rate.as_bps()) / 8.0));
+        }
+        self.cc.variables(each);
     }
 
     /// The first answer of a custom congestion control that stops the connection: no window or no pacing rate.
