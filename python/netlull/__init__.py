@@ -179,6 +179,7 @@ __all__ += [
     "UniformRedraw",
     "VegasBounds",
     "WebSearchSize",
+    "WriteSteps",
 ]
 # end
 

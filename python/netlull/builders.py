@@ -72,6 +72,7 @@ __all__ = [
     "UniformRedraw",
     "VegasBounds",
     "WebSearchSize",
+    "WriteSteps",
 ]
 
 
@@ -1053,6 +1054,8 @@ class Probe:
     """Records every data segment of TCP senders (table `segment`). Default false."""
     events: bool | None = None
     """Records events of TCP senders: timeouts, fast retransmits, ends of recoveries (table `event`). Default false."""
+    variables: bool | None = None
+    """Records every change of a variable of a TCP sender's congestion control (table `variable`). Default false."""
     requests: bool | None = None
     """Records every request (table `request`). Default false."""
     stations: bool | None = None
@@ -1444,6 +1447,20 @@ class WebSearchSize:
 
 
 @dataclass(frozen=True)
+class WriteSteps:
+    """A change of an application's rate."""
+
+    at: str
+    """Time of the change, after the opening of the connection. A time, such as "40 ms"."""
+    _: KW_ONLY
+    rate: str | None = None
+    """Rate from then on; 0 b/s for a pause.
+
+    Default unlimited: TCP always has data to send. A bit rate, such as "10 Mb/s".
+    """
+
+
+@dataclass(frozen=True)
 class Bsd(_WithTable):
     """The bounded-slowdown protocol (docs/models/radio.md)."""
 
@@ -1545,6 +1562,8 @@ class Tcp(_WithTable):
     """
     write_size: str | None = None
     """Size of each write; default the data of a full segment. An amount of data, such as "1500 B"."""
+    write_steps: Sequence[WriteSteps | Mapping[str, object]] | None = None
+    """Changes of the application's rate, sorted by time; default none. They need endless data."""
     access: Access | Mapping[str, object] | None = None
     """A sender of its own for each connection, behind an access link to `from`; default none.
 
