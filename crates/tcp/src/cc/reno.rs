@@ -3,7 +3,7 @@
 
 use super::info::{AlgorithmInfo, KnownWith, ParameterInfo, option};
 use super::linux::{Linux, LinuxWindow, Ops};
-use super::{Ack, CongestionControl, Controller, Idle, Loss, Recovered, Reno6, Start, TimeoutKind};
+use super::{Ack, CongestionControl, Controller, Idle, Loss, Recovered, Reno6, Spurious, Start, TimeoutKind};
 use crate::config::{
     Algorithm, Config, CwndUnit, Growth, Increase, InitialWindow, LossRecovery, RepeatedTimeout, SackDetection,
     SsthreshFrom,
@@ -271,6 +271,13 @@ impl CongestionControl for Reno {
                 self.set_exact(self.cwnd - ((self.cwnd() - recovered.window) << FRACTION_BITS));
             }
             SsthreshFrom::Window | SsthreshFrom::Flight => self.set_cwnd(recovered.window),
+        }
+    }
+
+    fn on_spurious(&mut self, spurious: &Spurious) {
+        self.ssthresh = self.ssthresh.max(spurious.ssthresh);
+        if spurious.cwnd > self.cwnd() {
+            self.set_cwnd(spurious.cwnd);
         }
     }
 

@@ -500,6 +500,35 @@ impl Scoreboard {
         self.forget_sacks();
     }
 
+    /// Erases the marks of losses: the segments were late. `reexamine`: RACK looks at all of them again.
+    pub fn unmark_losses(&mut self, reexamine: bool) {
+        for sent in self.sent.iter_mut() {
+            sent.marks &= !LOST;
+        }
+        self.lost_bytes = 0;
+        self.marked = self.gone;
+        if reexamine {
+            self.first_original = self.gone;
+        }
+    }
+
+    /// Bytes retransmitted and neither arrived nor lost.
+    pub fn retransmitted_bytes(&self) -> u64 {
+        self.retransmitted_bytes
+    }
+
+    /// True if retransmissions are in flight, or the first segment was retransmitted (`tcp_any_retrans_done`).
+    pub fn has_retransmitted(&self) -> bool {
+        self.retransmitted_bytes > 0 || self.sent.first().is_some_and(|first| first.is(EVER_RETRANSMITTED))
+    }
+
+    /// The segments wholly in `block` that were retransmitted at any time.
+    pub fn repeated_within(&self, block: Span) -> u32 {
+        let first = self.sent.partition_point(|sent| sent.start < block.start);
+        let within = self.sent[first..].iter().take_while(|sent| sent.end() <= block.end);
+        within.fold(0, |count, sent| count + u32::from(sent.is(EVER_RETRANSMITTED)))
+    }
+
     /// True if the receiver dropped SACKed data: the first segment is SACKed, and not acknowledged.
     pub fn has_reneged(&self) -> bool {
         self.sent.first().is_some_and(|first| first.is(SACKED))

@@ -59,6 +59,7 @@ impl Bbr {
         };
         each("BBR.state", Word(self.state.name()));
         each("BBR.ack_phase", Word(self.ack_phase.name()));
+        each("BBR.undo_state", Word(self.undo.state.map_or("None", State::name)));
         for (name, value) in [
             ("BBR.pacing_gain", self.state.pacing_gain()),
             ("BBR.cwnd_gain", self.state.cwnd_gain()),
@@ -85,6 +86,9 @@ impl Bbr {
             ("BBR.bw_probe_up_rounds", f64::from(self.bw_probe_up_rounds)),
             ("BBR.idle_restart", flag(self.idle_restart)),
             ("BBR.prior_cwnd", float(self.prior_cwnd)),
+            ("BBR.undo_bw_shortterm", self.undo.bw_shortterm),
+            ("BBR.undo_inflight_shortterm", bound(self.undo.inflight_shortterm)),
+            ("BBR.undo_inflight_longterm", bound(self.undo.inflight_longterm)),
             ("BBRInflight(1.0)", float(self.inflight(self.max_bw.get(), 1.0))),
             ("BBRInflightWithHeadroom()", bound(self.inflight_with_headroom())),
         ] {

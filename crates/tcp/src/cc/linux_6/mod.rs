@@ -7,7 +7,7 @@ mod window;
 
 pub use cubic::Cubic6;
 
-use super::{Ack, CongestionControl, Idle, Loss, Recovered, Start, TimeoutKind};
+use super::{Ack, CongestionControl, Idle, Loss, Recovered, Spurious, Start, TimeoutKind};
 use crate::config::Config;
 use netlull_units::Instant;
 use std::fmt;
@@ -93,6 +93,7 @@ impl<A: Ops> CongestionControl for Linux6<A> {
 
     fn on_duplicate_ack(&mut self, ack: &Ack) {
         self.algorithm.acked(&mut self.window, ack);
+        self.window.repeat();
     }
 
     fn on_loss(&mut self, loss: &Loss) {
@@ -109,6 +110,10 @@ impl<A: Ops> CongestionControl for Linux6<A> {
     fn on_recovered(&mut self, recovered: &Recovered) {
         let segments = self.window.leave_recovery(recovered);
         self.open(recovered.now, segments);
+    }
+
+    fn on_spurious(&mut self, spurious: &Spurious) {
+        self.window.restore(spurious);
     }
 
     fn on_idle_restart(&mut self, idle: &Idle) {

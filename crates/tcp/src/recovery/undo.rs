@@ -1,0 +1,269 @@
+//! Needless recoveries: their detection by timestamps (RFC 3522), by D-SACKs (RFC 3708) and after a timeout by new data
+//! (F-RTO, RFC 5682), and the window that returns.
+
+use crate::config;
+
+/// The evidence of an acknowledgement that a recovery was needless.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Evidence {
+    /// A timestamp older than the first retransmission.
+    Timestamp,
+    /// D-SACKs for all retransmissions.
+    DuplicateSack,
+}
+
+/// The state of congestion control at the start of a recovery, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Prior {
+    pub cwnd: u64,
+    pub ssthresh: u64,
+}
+
+/// A needless recovery.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Needless {
+    /// `None` if congestion was reported meanwhile: the reduction stands.
+    pub prior: Option<Prior>,
+    pub timed_out: bool,
+    /// True if the recovery was not over yet.
+    pub ends_recovery: bool,
+}
+
+/// Data that the peer reports as arrived twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Twice {
+    pub start: u64,
+    pub end: u64,
+}
+
+/// A recovery, until the next begins: D-SACKs for its retransmissions may come late.
+#[derive(Clone, Copy, Debug)]
+struct Episode {
+    /// SND.UNA at its start (`undo_marker`).
+    start: u64,
+    prior: Option<Prior>,
+    timed_out: bool,
+    /// Retransmissions without a D-SACK; `None` before the first (`undo_retrans`).
+    unreported: Option<u32>,
+    /// True once an acknowledgement of new data has been judged: RFC 3522 takes only the first.
+    judged: bool,
+}
+
+/// The steps of F-RTO (RFC 5682 section 2.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Forward {
+    Off,
+    /// Step 2: the first segment was retransmitted.
+    Retransmitted,
+    /// Step 3: its acknowledgement released new data.
+    NewData,
+}
+
+/// The detection of needless recoveries.
+#[derive(Clone, Debug)]
+pub(crate) struct Undo {
+    rule: config::Undo,
+    episode: Option<Episode>,
+    /// The timestamp of the first retransmission (RFC 3522's RetransmitTS, `retrans_stamp`).
+    stamp: Option<u32>,
+    forward: Forward,
+    /// True if this acknowledgement releases new data only.
+    new_data_first: bool,
+    /// Retransmissions and D-SACKs of the connection, in segments.
+    retransmitted: u64,
+    reported: u64,
+    needless: Option<Needless>,
+}
+
+impl Undo {
+    pub fn new(rule: config::Undo) -> Self {
+        Self {
+            rule,
+            episode: None,
+            stamp: None,
+            forward: Forward::Off,
+            new_data_first: false,
+            retransmitted: 0,
+            reported: 0,
+            needless: None,
+        }
+    }
+
+    #[inline]
+    pub fn is_on(&self) -> bool {
+        self.rule != config::Undo::Off
+    }
+
+    pub fn is_linux(&self) -> bool {
+        self.rule == config::Undo::Linux6
+    }
+
+    /// Handles the start of a recovery. `in_flight`: retransmissions of earlier ones that may still arrive, in segments.
+    pub fn begin(&mut self, start: u64, prior: Option<Prior>, timed_out: bool, in_flight: u32) {
+        if !self.is_on() {
+            return;
+        }
+        let in_flight = if self.is_linux() { in_flight } else { 0 };
+        if in_flight == 0 {
+            self.stamp = None;
+        }
+        let unreported = (in_flight > 0).then_some(in_flight);
+        self.episode = Some(Episode { start, prior, timed_out, unreported, judged: false });
+        self.forward = Forward::Off;
+        self.new_data_first = false;
+    }
+
+    /// Handles a timeout that continues a recovery.
+    pub fn time_out(&mut self) {
+        if let Some(episode) = &mut self.episode {
+            episode.timed_out = true;
+        }
+    }
+
+    /// Forgets the recovery: nothing can be undone.
+    pub fn forget(&mut self) {
+        self.episode = None;
+        self.forward = Forward::Off;
+        self.new_data_first = false;
+    }
+
+    /// Handles a report of congestion: the reduction stands.
+    pub fn confirm_congestion(&mut self) {
+        if let Some(episode) = &mut self.episode {
+            episode.prior = None;
+        }
+    }
+
+    /// Records a retransmission of `segments` segments with this timestamp.
+    pub fn retransmitted(&mut self, stamp: u32, segments: u32) {
+        self.retransmitted += u64::from(segments);
+        self.stamp = self.stamp.or(Some(stamp));
+        if let Some(episode) = &mut self.episode {
+            episode.unreported = Some(episode.unreported.unwrap_or(0).saturating_add(segments));
+        }
+    }
+
+    /// Handles a D-SACK of `segments` segments, of which `ours` are known as retransmitted; `una` precedes the
+    /// acknowledgement. Returns false for one that no retransmission explains (`tcp_dsack_seen`).
+    pub fn duplicated(&mut self, twice: Twice, segments: u32, ours: u32, una: u64) -> bool {
+        self.reported += u64::from(segments);
+        if self.reported > self.retransmitted {
+            return false;
+        }
+        if let Some(episode) = &mut self.episode
+            && let Some(unreported) = &mut episode.unreported
+            && twice.end > episode.start
+        {
+            // For acknowledged data the segments of the block count: their fates are forgotten.
+            *unreported = unreported.saturating_sub(if twice.end <= una { segments } else { ours });
+        }
+        true
+    }
+
+    /// True if the echoed timestamp precedes the first retransmission. With Linux also if there is none.
+    fn is_delayed(&self, echo: Option<u32>) -> bool {
+        match self.stamp {
+            Some(stamp) => echo.is_some_and(|echo| echo.wrapping_sub(stamp).cast_signed() < 0),
+            None => self.is_linux(),
+        }
+    }
+
+    /// The evidence of an acknowledgement that advances SND.UNA in recovery.
+    pub fn evidence(&mut self, echo: Option<u32>) -> Option<Evidence> {
+        let delayed = self.is_delayed(echo);
+        let linux = self.is_linux();
+        let episode = self.episode.as_mut()?;
+        let first = !std::mem::replace(&mut episode.judged, true);
+        if delayed && (first || linux) {
+            return Some(Evidence::Timestamp);
+        }
+        (episode.unreported == Some(0)).then_some(Evidence::DuplicateSack)
+    }
+
+    /// True if D-SACKs have reported all retransmissions.
+    pub fn is_reported(&self) -> bool {
+        self.episode.is_some_and(|episode| episode.unreported == Some(0))
+    }
+
+    /// Erases the timestamp of the first retransmission: none is in flight.
+    pub fn forget_stamp(&mut self) {
+        self.stamp = None;
+    }
+
+    /// Ends the episode: the recovery was needless.
+    pub fn conclude(&mut self, ends_recovery: bool) {
+        let episode = self.episode.take();
+        self.forward = Forward::Off;
+        self.new_data_first = false;
+        self.needless = Some(Needless {
+            prior: episode.and_then(|episode| episode.prior),
+            timed_out: episode.is_some_and(|episode| episode.timed_out),
+            ends_recovery,
+        });
+    }
+
+    /// True if the last acknowledgement has proved a recovery needless.
+    #[inline]
+    pub fn has_needless(&self) -> bool {
+        self.needless.is_some()
+    }
+
+    /// True if the last acknowledgement has ended a needless recovery.
+    #[inline]
+    pub fn ends_recovery(&self) -> bool {
+        self.needless.is_some_and(|needless| needless.ends_recovery)
+    }
+
+    /// The needless recovery that the last acknowledgement revealed.
+    #[inline]
+    pub fn take_needless(&mut self) -> Option<Needless> {
+        self.needless.take()
+    }
+
+    /// RFC 5682 step 1: F-RTO begins with a timeout.
+    pub fn try_forward(&mut self) {
+        if self.is_on() {
+            self.forward = Forward::Retransmitted;
+        }
+    }
+
+    /// True while F-RTO decides.
+    #[inline]
+    pub fn tries_forward(&self) -> bool {
+        self.forward != Forward::Off
+    }
+
+    /// RFC 5682 step 2.b: new data goes out.
+    pub fn send_forward(&mut self) {
+        self.forward = Forward::NewData;
+    }
+
+    /// True in step 3 of F-RTO.
+    #[inline]
+    pub fn waits_for_new_data(&self) -> bool {
+        self.forward == Forward::NewData
+    }
+
+    /// Ends F-RTO: the loss is real, or cannot be judged.
+    pub fn stop_forward(&mut self) {
+        self.forward = Forward::Off;
+        self.new_data_first = false;
+    }
+
+    /// Holds retransmissions until the next acknowledgement.
+    pub fn hold_retransmissions(&mut self) {
+        self.new_data_first = true;
+    }
+
+    /// True if this acknowledgement releases new data only.
+    #[inline]
+    pub fn holds_retransmissions(&self) -> bool {
+        self.new_data_first
+    }
+
+    /// Handles the next acknowledgement or timer: retransmissions may go out again.
+    #[inline]
+    pub fn release_retransmissions(&mut self) {
+        self.new_data_first = false;
+    }
+}
