@@ -517,9 +517,12 @@ class AggregationUnused(Bbr):
 
 
 class OnePacket(Bbr):
-    """MinPipeCwnd is a packet (5.6.4.3: four), and so is the quantum."""
+    """MinPipeCwnd is a packet (5.6.4.3: four), without a budget for bursts."""
 
     min_pipe = 1
+
+    def quantization_budget(self, inflight):
+        return max(inflight, self.smss)
 
 
 class SteadySlope(Bbr):

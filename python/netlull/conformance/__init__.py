@@ -1,6 +1,7 @@
 """Conformance of congestion controls: numbered procedures on named networks, with what must be seen."""
 
 from netlull.conformance import bbr as _bbr  # noqa: F401  # registers its cases
+from netlull.conformance import cubic as _cubic  # noqa: F401
 from netlull.conformance.frame import (
     SUITES,
     Bench,

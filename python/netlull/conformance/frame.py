@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SUITES", "Bench", "Case", "Check", "Judgement", "Subject", "Verdict", "case", "cases", "chosen", "judge", "suite_of"]
 
-SUITES = ("bbr",)
+SUITES = ("bbr", "cubic")
 """The suites: the algorithms that have cases."""
 Kind = Literal["black box", "state"]
 Verdict = Literal["passes", "fails", "not judged"]
