@@ -418,9 +418,23 @@ class Bbr(netlull.CongestionControl):
 
 
 _EXPORTED = (
-    "round_count max_bw bw bw_shortterm min_rtt probe_rtt_min_stamp inflight_longterm inflight_shortterm extra_acked "
-    "full_bw_count full_bw_now full_bw_reached drain_start_round bw_probe_wait bw_probe_up_rounds idle_restart"
-).split()
+    "round_count",
+    "max_bw",
+    "bw",
+    "bw_shortterm",
+    "min_rtt",
+    "probe_rtt_min_stamp",
+    "inflight_longterm",
+    "inflight_shortterm",
+    "extra_acked",
+    "full_bw_count",
+    "full_bw_now",
+    "full_bw_reached",
+    "drain_start_round",
+    "bw_probe_wait",
+    "bw_probe_up_rounds",
+    "idle_restart",
+)
 
 
 class OneRound(Bbr):

@@ -80,7 +80,7 @@ class Cubic(netlull.CongestionControl):
         self.ssthresh = self.threshold * self.smss
 
     def variables(self):
-        since, _, k = self.epoch or (0, 0, math.inf)
+        _, _, k = self.epoch or (0, 0, math.inf)
         alpha = self.alpha if self.epoch else math.inf
         return {"W_max": self.w_max, "K": k, "ssthresh": self.threshold, "alpha_cubic": alpha}
 

@@ -165,7 +165,7 @@ proptest! {
         };
         let watched = summary("replay", json!({}));
         prop_assert_eq!(&watched, &summary("ledger", json!({})));
-        let everything = json!({ "interval": format!("{bin_us} us"), "window": true, "drops": true, "segments": true, "events": true, "requests": true });
+        let everything = json!({ "interval": format!("{bin_us} us"), "window": true, "drops": true, "segments": true, "events": true, "variables": true, "requests": true });
         prop_assert_eq!(&watched, &summary("ledger", everything.clone()));
         let counters = json!({ "interval": format!("{bin_us} us") });
         prop_assert_eq!(&watched, &summary("ledger", counters));
@@ -179,7 +179,7 @@ proptest! {
             flow["name"] = format!("f{number}").into();
             json["flow"].as_array_mut().expect("a list").push(flow);
         }
-        json["probe"] = json!({ "interval": format!("{bin_us} us"), "window": true, "drops": true, "segments": true, "events": true, "requests": true });
+        json["probe"] = json!({ "interval": format!("{bin_us} us"), "window": true, "drops": true, "segments": true, "events": true, "variables": true, "requests": true });
         crate::common::outcome(json);
     }
 }

@@ -96,7 +96,14 @@ def _print(judgements: Sequence[Judgement], subject: conformance.Subject) -> Non
     table = Table(["case", "title", "black box", "state", "verdict", "seen"], words=6)
     for one in judgements:
         verdict = one.verdict
-        cells = [one.case.number, one.case.title, one.verdict_of("black box"), one.verdict_of("state"), verdict, one.told]
+        cells = [
+            one.case.number,
+            one.case.title,
+            one.verdict_of("black box"),
+            one.verdict_of("state"),
+            verdict,
+            one.told,
+        ]
         table.add(cells, style="red" if verdict == "fails" else None)
     draw(console, table)
     for one in judgements:
@@ -108,4 +115,7 @@ def _print(judgements: Sequence[Judgement], subject: conformance.Subject) -> Non
                     f"({check.source})",
                 )
     counts = [sum(one.verdict == verdict for one in judgements) for verdict in ("passes", "fails", "not judged")]
-    say(console, f"{subject.name}: {counts[0]} of {len(judgements)} cases pass, {counts[1]} fail, {counts[2]} are not judged.")
+    say(
+        console,
+        f"{subject.name}: {counts[0]} of {len(judgements)} cases pass, {counts[1]} fail, {counts[2]} are not judged.",
+    )

@@ -18,4 +18,18 @@ from netlull.conformance.frame import (
 from netlull.conformance.output import write
 from netlull.conformance.trace import Trace
 
-__all__ = ["SUITES", "Bench", "Case", "Check", "Judgement", "Subject", "Trace", "Verdict", "cases", "chosen", "judge", "suite_of", "write"]
+__all__ = [
+    "SUITES",
+    "Bench",
+    "Case",
+    "Check",
+    "Judgement",
+    "Subject",
+    "Trace",
+    "Verdict",
+    "cases",
+    "chosen",
+    "judge",
+    "suite_of",
+    "write",
+]

@@ -69,7 +69,9 @@ def decrease(bench: Bench) -> None:
     start, end = _recovery(trace)
     bench.mark(start, "loss detected")
     before = _window(trace, start - 1e-6)
-    bench.black_box("window after the recovery, of the one before", _window(trace, end) / before, 0.68, 0.72, "", "4.6: 0.7")
+    bench.black_box(
+        "window after the recovery, of the one before", _window(trace, end) / before, 0.68, 0.72, "", "4.6: 0.7"
+    )
     bench.state("W_max, of the window before", trace.number("W_max").at(end) / before, 0.98, 1.02, "", "4.6")
     bench.state("ssthresh, of the window before", trace.number("ssthresh").at(end) / before, 0.68, 0.72, "", "4.6")
 
@@ -87,7 +89,14 @@ def function(bench: Bench) -> None:
         t = share * k
         # The target is that of a round trip later (4.2).
         expected = _cubic(before, k, t + _RTT / 2)
-        bench.black_box(f"window at {share:g} K, of the function", _window(trace, end + t) / expected, 0.97, 1.03, "", "4.2 equation 1")
+        bench.black_box(
+            f"window at {share:g} K, of the function",
+            _window(trace, end + t) / expected,
+            0.97,
+            1.03,
+            "",
+            "4.2 equation 1",
+        )
     bench.state("K", trace.number("K").at(end + k / 2), 0.98 * k, 1.02 * k, "s", "4.2 equation 2")
 
 
@@ -104,8 +113,17 @@ def convergence(bench: Bench) -> None:
     bench.black_box("window before the second loss, of the first maximum", before / first, 0.5, 0.95, "", "4.7")
     plateau = before * (1 + _BETA) / 2
     k = _k(plateau, after)
-    bench.black_box("window at K, of (1 + beta) / 2 of the one before", _window(trace, end + k) / plateau, 0.98, 1.02, "", "4.7")
-    bench.black_box("window at 0.5 K, of the function", _window(trace, end + k / 2) / _cubic(plateau, k, k / 2 + _RTT / 2), 0.98, 1.02, "", "4.7")
+    bench.black_box(
+        "window at K, of (1 + beta) / 2 of the one before", _window(trace, end + k) / plateau, 0.98, 1.02, "", "4.7"
+    )
+    bench.black_box(
+        "window at 0.5 K, of the function",
+        _window(trace, end + k / 2) / _cubic(plateau, k, k / 2 + _RTT / 2),
+        0.98,
+        1.02,
+        "",
+        "4.7",
+    )
     bench.state("W_max, of the window before", trace.number("W_max").at(end) / before, 0.84, 0.86, "", "4.7: 0.85")
 
 
@@ -121,11 +139,15 @@ def friendly(bench: Bench) -> None:
     t = (before - after) / _ALPHA * rtt
     bench.mark(end + t, "the window before")
     growth = (_window(trace, end + 0.8 * t) - _window(trace, end + 0.2 * t)) / (0.6 * t / rtt)
-    bench.black_box("growth below the window before, segments per round trip", growth, 0.9 * _ALPHA, 1.1 * _ALPHA, "", "4.3: 0.53")
+    bench.black_box(
+        "growth below the window before, segments per round trip", growth, 0.9 * _ALPHA, 1.1 * _ALPHA, "", "4.3: 0.53"
+    )
     later = end + 1.2 * t
     faster = (_window(trace, later + 0.3) - _window(trace, later)) / (0.3 / rtt)
     bench.black_box("growth above it", faster, 0.9, 1.1, "", "4.3: 1")
-    bench.state("alpha_cubic at first", trace.number("alpha_cubic").at(end + 0.5 * t), _ALPHA - 0.001, _ALPHA + 0.001, "", "4.3")
+    bench.state(
+        "alpha_cubic at first", trace.number("alpha_cubic").at(end + 0.5 * t), _ALPHA - 0.001, _ALPHA + 0.001, "", "4.3"
+    )
     bench.state("alpha_cubic later", trace.number("alpha_cubic").at(later), 1, 1, "", "4.3")
 
 
@@ -138,7 +160,9 @@ def timeout(bench: Bench) -> None:
     trace = bench.run("4 s", _lossy(*range(600, last + 1)), note="with losses")
     expired = trace.events("timeout")
     at = bench.mark(float(expired[0]) if len(expired) else math.nan, "timeout")
-    bench.black_box("window after the timeout", float(trace.cwnd().between(at, at + 0.01).min()) / _SMSS, 1, 1, "segments", "4.8")
+    bench.black_box(
+        "window after the timeout", float(trace.cwnd().between(at, at + 0.01).min()) / _SMSS, 1, 1, "segments", "4.8"
+    )
     bench.black_box("delivered in the last 1 s, of 1 Mb/s", trace.delivered(3, 4) / 125e3, 1, math.inf, "", "4.8")
     threshold = trace.number("ssthresh").at(at)
     bench.state("ssthresh", threshold, 2, 0.72 * float(trace.cwnd().value.max()) / _SMSS, "segments", "4.8, 4.6")

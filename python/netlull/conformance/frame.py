@@ -19,7 +19,20 @@ from netlull.scenario import Scenario
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-__all__ = ["SUITES", "Bench", "Case", "Check", "Judgement", "Subject", "Verdict", "case", "cases", "chosen", "judge", "suite_of"]
+__all__ = [
+    "SUITES",
+    "Bench",
+    "Case",
+    "Check",
+    "Judgement",
+    "Subject",
+    "Verdict",
+    "case",
+    "cases",
+    "chosen",
+    "judge",
+    "suite_of",
+]
 
 SUITES = ("bbr", "cubic")
 """The suites: the algorithms that have cases."""
@@ -113,7 +126,7 @@ class Subject:
 
     @classmethod
     def read(cls, text: str) -> Subject:
-        """The congestion control that a text names: NAME, FILE.py:CLASS, FILE.wasm, or a table such as `{ kind = ... }`.
+        """The congestion control that a text names: NAME, FILE.py:CLASS, FILE.wasm, or a table `{ kind = ... }`.
 
         Raises:
             InputError: there is no such file.
@@ -144,7 +157,9 @@ class Subject:
 def _existing(file: str, text: str) -> Path:
     path = Path(file)
     if not path.is_file():
-        raise InputError(f'--congestion-control: is "{text}"; expected a name of `netlull list tcp`, or an existing file')
+        raise InputError(
+            f'--congestion-control: is "{text}"; expected a name of `netlull list tcp`, or an existing file'
+        )
     return path
 
 
@@ -160,7 +175,9 @@ class Bench:
         self.marks: list[tuple[float, str]] = []
         """Times of the procedure in the last run, for the picture."""
 
-    def run(self, duration: str, settings: Mapping[str, object] | None = None, *, note: str = "", seed: int = 0) -> Trace:
+    def run(
+        self, duration: str, settings: Mapping[str, object] | None = None, *, note: str = "", seed: int = 0
+    ) -> Trace:
         """Runs the network with changed values, by their paths. `note` tells the change."""
         values: dict[str, Any] = {
             "duration": duration,

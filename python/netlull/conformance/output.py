@@ -60,10 +60,7 @@ def _case(judgement: Judgement, stage: Path) -> Section:
     checks = TableBlock(
         f"{number}: {judgement.verdict}",
         ("check", "what", "seen", "expected", "verdict", "source"),
-        [
-            (one.kind, one.what, one.seen, one.expected, _WORDS[one.holds], one.source)
-            for one in judgement.checks
-        ],
+        [(one.kind, one.what, one.seen, one.expected, _WORDS[one.holds], one.source) for one in judgement.checks],
     )
     traces = f"Traces of the last run: `{number}.sqlog` (qlog), `{number}.pcapng` (Wireshark)."
     words = [f"{case.document}. Network: {case.network}.", case.doc, traces, *_notes(judgement.traces)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,7 +31,7 @@ def case_figure(trace: Trace, title: str, marks: Sequence[tuple[float, str]] = (
     end = trace.end_s
     edges = np.linspace(0, end, _BINS + 1)
     middles = (edges[1:] + edges[:-1]) / 2
-    spans = list(zip(edges, edges[1:], strict=False))
+    spans = list(pairwise(edges))
     sent = np.array([trace.sent(*span) for span in spans]) * 8e-6
     delivered = np.array([trace.delivered(*span) for span in spans]) * 8e-6
     rates = [Line("sent", middles, sent, colour=0), Line("delivered", middles, delivered, colour=2)]
@@ -51,7 +52,9 @@ def case_figure(trace: Trace, title: str, marks: Sequence[tuple[float, str]] = (
         panels = list(drawn.subplots(4, 1, sharex=True, height_ratios=[4, 4, 3, 1]))
         draw_traces(panels[0], rates, title, "Rate (Mb/s)", (0, end))
         draw_traces(panels[1], volumes, "", "Volume (kB)", (0, end))
-        panels[1].set_ylim(0, 1.1 * max(float(inflight.value.max(initial=1e3)) / 1e3, float(np.median(cwnd.value)) / 1e3))
+        panels[1].set_ylim(
+            0, 1.1 * max(float(inflight.value.max(initial=1e3)) / 1e3, float(np.median(cwnd.value)) / 1e3)
+        )
         draw_traces(panels[2], [Line("queue", times, queue, colour=3)], "", "Queue (packets)", (0, end))
         try:
             _draw_states(panels[3], trace.spells(), end)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -125,8 +126,7 @@ class Trace:
             NotExportedError: the algorithm exports no state.
         """
         changes = [*self.words("BBR.state"), (self.end_s, "")]
-        pairs = zip(changes, changes[1:], strict=False)
-        every = [Spell(state, start, end, bool(after)) for (start, state), (end, after) in pairs]
+        every = [Spell(state, start, end, bool(after)) for (start, state), (end, after) in pairwise(changes)]
         return [spell for spell in every if not states or spell.state in states]
 
     def after(self, spell: Spell | None) -> str | None:
