@@ -13,7 +13,8 @@
 //!              lost   dropped       dropped      └ queue ┘   dropped   └ transmitter ┘    └ flight ┘
 //! ```
 //!
-//! Noise adds a random time to each packet's propagation.
+//! Laws of arrivals add time to a packet's propagation: noise, scripted delays, delivery in batches. With some of them,
+//! packets overtake others: the flight is in the order of arrivals.
 
 mod counts;
 
@@ -23,16 +24,18 @@ use super::ids::{ControllerId, LinkId, NodeId, StationId};
 use super::routing::NextHop;
 use super::transmitter::{RateChange, VariableTransmitter};
 use netlull_mechanism::rate::QueueView;
+use netlull_network::arrival::Arrivals;
 use netlull_network::loss::Loss;
-use netlull_network::noise::Noise;
 pub use netlull_network::queue::LinkCounters;
 use netlull_network::queue::codel::CoDelConfig;
 use netlull_network::queue::red::{Arrival, Red};
 use netlull_network::queue::{Buffer, Verdict};
 use netlull_network::schedule::{Schedule, Slot};
+use netlull_network::trace::{Delivery, Position, Trace};
 use netlull_network::transmitter::Departure;
 use netlull_units::{BitRate, Bytes, Duration, Instant, Serialiser};
 use std::ops::{Index, IndexMut};
+use std::sync::Arc;
 
 /// The result of offering a packet to a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +57,9 @@ pub enum Admission {
 pub(crate) enum Offered {
     /// The packet arrives at the far end at this time, in nanoseconds. The caller must store it or pass it on.
     Arrives(u64),
+    /// The same, but the packet may overtake packets that were sent before it. The caller must
+    /// [store](Link::store_in_order) it.
+    Overtakes(u64),
     /// The link stores the packet until its departure.
     Held,
     /// The link refused the packet.
@@ -124,10 +130,12 @@ pub struct LinkParts {
     pub buffer: Buffer,
     /// The loss model.
     pub loss: Option<Loss>,
-    /// The random extra delay.
-    pub noise: Option<Noise>,
+    /// The laws of arrivals.
+    pub arrivals: Option<Arrivals>,
     /// The air that it shares with other links; only for a link of fixed rate.
     pub air: Option<Air>,
+    /// The trace of delivery opportunities; only for a link without an air that computes its departures.
+    pub trace: Option<Arc<Trace>>,
     /// The management of its queue at arrivals.
     pub red: Option<Red>,
     /// The management of its queue at departures; requires `departure`.
@@ -171,8 +179,9 @@ impl Link {
                 Transmitter::Variable(Box::new(variable))
             }
         };
-        let LinkParts { loss, red, noise, air, .. } = parts;
-        let ingress = Ingress { loss, red, noise, air, marked: false, closed: false }.open();
+        let LinkParts { loss, red, arrivals, air, trace, .. } = parts;
+        let trace = trace.map(|trace| (trace, Position::default()));
+        let ingress = Ingress { loss, red, arrivals, air, trace, marked: false, closed: false }.open();
         Self {
             transmitter,
             delay: parts.delay.as_nanos(),
@@ -207,6 +216,7 @@ impl Link {
     ) -> Admission {
         match self.queue(now, &mut packet, schedule) {
             Offered::Arrives(at) => self.store(at, &packet, schedule, store),
+            Offered::Overtakes(at) => self.store_in_order(at, &packet, schedule, store),
             Offered::Held => {}
             Offered::Refused(admission) => return admission,
         }
@@ -223,18 +233,19 @@ impl Link {
         self.queue_plain(now, packet, schedule)
     }
 
-    /// Decides on a packet at the ingress and at the buffer; noise delays it.
+    /// Decides on a packet at the ingress and at the buffer, and applies the laws of arrivals.
     #[inline(never)]
     fn queue_past_ingress(&mut self, now: Instant, packet: &mut Packet, schedule: &mut Schedule) -> Offered {
         if let Some(refused) = self.enter(now, packet) {
             return Offered::Refused(refused);
         }
-        let offered = match self.queue_on_air(now.as_nanos(), packet.size) {
+        let medium = self.queue_on_air(now.as_nanos(), packet.size);
+        let offered = match medium.or_else(|| self.queue_on_trace(now.as_nanos(), packet.size)) {
             Some(offered) => offered,
             None => self.queue_plain(now, packet, schedule),
         };
         match offered {
-            Offered::Arrives(at) => Offered::Arrives(self.disturbed(at)),
+            Offered::Arrives(at) => self.arrival_of(at, packet),
             offered => offered,
         }
     }
@@ -259,6 +270,23 @@ impl Link {
         Some(Offered::Arrives(fixed.free_at.saturating_add(self.delay)))
     }
 
+    /// Decides on a packet of a link that follows a trace; `None` for other links.
+    ///
+    /// The packet waits in the buffer until an opportunity takes its first byte.
+    fn queue_on_trace(&mut self, now: u64, size: u32) -> Option<Offered> {
+        let Transmitter::Fixed(fixed) = &mut self.transmitter else { return None };
+        let (trace, position) = self.ingress.as_mut()?.trace.as_mut()?;
+        let mut after = *position;
+        let Delivery { starts, departs } = after.deliver(trace, now, size);
+        let before = std::mem::replace(&mut fixed.free_at, starts);
+        if !fixed.waits(now, size, self.buffer, self.backlog.get_or_insert_with(Backlog::first)) {
+            fixed.free_at = before;
+            return Some(self.refuse(size));
+        }
+        (*position, fixed.free_at) = (after, departs);
+        Some(Offered::Arrives(departs.saturating_add(self.delay)))
+    }
+
     #[inline(always)]
     fn queue_plain(&mut self, now: Instant, packet: &mut Packet, schedule: &mut Schedule) -> Offered {
         if let Transmitter::Variable(variable) = &mut self.transmitter {
@@ -271,7 +299,7 @@ impl Link {
         self.queue_ahead(now.as_nanos(), packet.size)
     }
 
-    /// Decides on a packet at any time, for a link of fixed rate without losses, management or noise.
+    /// Decides on a packet at any time, for a link of fixed rate without losses, management or laws of arrivals.
     #[inline(always)]
     pub(crate) fn queue_ahead(&mut self, now: u64, size: u32) -> Offered {
         let Transmitter::Fixed(fixed) = &mut self.transmitter else { return Offered::Held };
@@ -285,10 +313,13 @@ impl Link {
         self.refuse(size)
     }
 
-    /// The arrival time with noise, given the time `without` noise, in nanoseconds.
-    fn disturbed(&mut self, without: u64) -> u64 {
-        let noise = self.ingress.as_mut().and_then(|ingress| ingress.noise.as_mut());
-        noise.map_or(without, |noise| noise.arrival(without))
+    /// Applies the laws of arrivals to a packet that arrives at `without` otherwise, in nanoseconds.
+    fn arrival_of(&mut self, without: u64, packet: &Packet) -> Offered {
+        let Some(laws) = self.ingress.as_mut().and_then(|ingress| ingress.arrivals.as_mut()) else {
+            return Offered::Arrives(without);
+        };
+        let at = laws.arrival(without, packet.agent.flow().number());
+        if laws.reorders() { Offered::Overtakes(at) } else { Offered::Arrives(at) }
     }
 
     /// Refuses a packet because of a full buffer.
@@ -308,6 +339,23 @@ impl Link {
         self.flight.push(arrives, packet, store);
         if idle {
             schedule.add(self.delivery, Instant::from_nanos(arrives));
+        }
+    }
+
+    /// Stores a packet until its arrival, among packets that arrive earlier or later.
+    #[cold]
+    pub(crate) fn store_in_order(
+        &mut self,
+        arrives: u64,
+        packet: &Packet,
+        schedule: &mut Schedule,
+        store: &mut PacketStore,
+    ) {
+        let before = self.flight.next_arrival(store);
+        self.stored_bytes += u64::from(packet.size);
+        self.flight.insert(arrives, packet, store);
+        if before.is_none_or(|before| arrives < before) {
+            schedule.set(self.delivery, Instant::from_nanos(arrives));
         }
     }
 
@@ -353,7 +401,7 @@ impl Link {
             tally.asleep_bytes += size;
             return Some(Admission::Asleep);
         }
-        let lost = ingress.loss.as_mut().is_some_and(|loss| loss.takes(packet.agent.flow().number()));
+        let lost = ingress.loss.as_mut().is_some_and(|loss| loss.takes(now, packet.agent.flow().number(), packet.size));
         let marked = self.marked_packets();
         let refused = if lost {
             let tally = self.tally_mut();
@@ -433,8 +481,11 @@ impl Link {
     pub fn depart(&mut self, now: Instant, schedule: &mut Schedule, store: &mut PacketStore) -> Departure<Packet> {
         let departure = self.advance(now, schedule);
         if let Departure::Packet { packet, .. } = departure {
-            let arrives = self.arrival(now);
-            self.store(arrives, &packet, schedule, store);
+            match self.arrival(now, &packet) {
+                Offered::Overtakes(at) => self.store_in_order(at, &packet, schedule, store),
+                Offered::Arrives(at) => self.store(at, &packet, schedule, store),
+                Offered::Held | Offered::Refused(_) => {}
+            }
         }
         departure
     }
@@ -463,10 +514,18 @@ impl Link {
         }
     }
 
-    /// The arrival time of a packet whose transmission ends at `now`, in nanoseconds. To be called once per packet.
+    /// The arrival time of a packet whose transmission ends at `now`: `Arrives` or `Overtakes`. To be called once per
+    /// packet.
     #[inline]
-    pub(crate) fn arrival(&mut self, now: Instant) -> u64 {
-        self.disturbed(now.as_nanos() + self.delay)
+    pub(crate) fn arrival(&mut self, now: Instant, packet: &Packet) -> Offered {
+        let without = now.as_nanos() + self.delay;
+        if self.ingress.is_none() { Offered::Arrives(without) } else { self.arrival_of(without, packet) }
+    }
+
+    /// Returns true if packets may overtake others on the link.
+    pub(crate) fn reorders(&self) -> bool {
+        let laws = self.ingress.as_ref().and_then(|ingress| ingress.arrivals.as_ref());
+        laws.is_some_and(Arrivals::reorders)
     }
 
     /// Changes the rate of a link with a variable rate. A link of fixed rate ignores it.

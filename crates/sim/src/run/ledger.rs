@@ -10,6 +10,7 @@ use crate::scenario::{AirSpec, FlowPath, Scenario, StationSpec, TransferSize};
 use crate::verify::ledger::{AgentLedger, Ledger, RequestsLedger, TcpLedger};
 use crate::verify::link::{LinkLedger, LowPowerLedger, SharedAirLedger, VariableLedger};
 use crate::verify::station::{AirLedger, StationLedger};
+use netlull_network::loss::LossModel;
 use netlull_power::Traffic;
 use netlull_units::Duration;
 use std::borrow::Cow;
@@ -37,7 +38,12 @@ pub(super) fn ledger<'a>(world: &'a World, scenario: &'a Scenario, counters: &'a
             max_rate: spec.rate,
             overhead: spec.overhead,
             buffer: spec.buffer,
+            policer: match spec.loss.as_deref() {
+                Some(LossModel::Policer(policer)) => Some(*policer),
+                _ => None,
+            },
             held,
+            trace: spec.trace().cloned(),
             lateness_bound: spec.lateness_bound(),
             naps: world
                 .rerouting

@@ -53,8 +53,8 @@ use finish::{Wanted, finish};
 use hosts::Hosts;
 use lookahead::{Lookahead, Parts, Senders};
 use net::{Capacities, Net};
+use netlull_network::arrival::{ArrivalModel, Arrivals};
 use netlull_network::loss::{Loss, LossModel};
-use netlull_network::noise::Noise;
 use netlull_network::queue::QueueModel;
 use netlull_network::queue::red::Red;
 use netlull_network::random::Stream;
@@ -316,6 +316,7 @@ fn links(scenario: &Scenario, order: &EventOrder, scheduled: &[LinkId]) -> Vec<L
     let build = |(id, spec): (LinkId, &LinkSpec)| {
         let stream = |what: &str| Stream::new(scenario.seed, &format!("{what}.{}", spec.name));
         let loss = |model: &LossModel| Loss::new(model, stream("loss"));
+        let arrivals = |model: &ArrivalModel| Arrivals::new(model, stream("noise"));
         let (red, codel) = match spec.queue {
             QueueModel::DropTail => (None, None),
             QueueModel::Red(config) => (Some(Red::new(config, stream("queue"))), None),
@@ -329,8 +330,9 @@ fn links(scenario: &Scenario, order: &EventOrder, scheduled: &[LinkId]) -> Vec<L
             delay: spec.delay,
             buffer: spec.buffer,
             loss: spec.loss.as_deref().map(loss),
-            noise: spec.noise.map(|model| Noise::new(model, stream("noise"))),
+            arrivals: spec.arrival.as_deref().map(arrivals),
             air: spec.air.map(|air| airs[air].clone()),
+            trace: spec.trace().cloned(),
             red,
             codel,
             delivery: order.delivery(id),

@@ -162,8 +162,9 @@ fn replay(scenario: &Scenario) -> Replay {
         queue: spec.queue,
         scheduled: spec.schedules_departures(),
         loss: spec.loss.as_deref().cloned(),
-        noisy: spec.noise.is_some(),
+        arrival: spec.arrival.as_deref().cloned().unwrap_or_default(),
         air: spec.air,
+        trace: spec.trace().cloned(),
     };
     Replay::new(scenario.links.iter().map(line).collect(), scenario.airs.iter().map(|air| air.overhead).collect())
 }

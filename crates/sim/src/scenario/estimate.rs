@@ -70,7 +70,7 @@ impl Scenario {
             departures: count(&LinkSpec::schedules_departures),
             links: self.links.len(),
             controllers: count(&|link| link.control.is_some()),
-            redraws: count(&|link| link.capacity.is_some()),
+            redraws: count(&|link| link.capacity.is_some() && link.trace().is_none()),
             stations: self.stations.len(),
             endpoints: 2 * self.tcp_flows.len(),
             request_ends: 2 * self.most_open(),
@@ -342,6 +342,7 @@ enum Way {
 fn mean_bps(link: &LinkSpec) -> f64 {
     match &link.capacity {
         None => link.rate.as_f64(),
+        Some(Capacity::Trace(trace)) => trace.mean_rate().as_f64(),
         Some(Capacity::Redraws { min, max, .. }) => f64::midpoint(min.as_f64(), max.as_f64()),
         Some(Capacity::Steps(steps)) if steps.is_empty() => link.rate.as_f64(),
         Some(Capacity::Steps(steps)) => steps.iter().map(|(_, rate)| rate.as_f64()).sum::<f64>() / steps.len() as f64,

@@ -3,10 +3,11 @@
 //! A topic is one file: the fields that users write, their check, and the part that runs. No import goes in a circle:
 //!
 //! ```text
-//!   frame ◄─ loss, queue, link, requests, flow, sleep, station, report ◄─ document ◄─ checked ◄─ recording, plug_ins, load
+//!   frame ◄─ loss, arrival, queue, link, requests, flow, sleep, station, report ◄─ document ◄─ checked ◄─ recording, plug_ins, load
 //! ```
 
 mod access;
+mod arrival;
 mod checked;
 pub mod document;
 mod estimate;

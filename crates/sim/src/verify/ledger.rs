@@ -190,9 +190,12 @@ mod tests {
     use super::*;
     use crate::net::transmitter::{EffectiveRate, IdleTime, InService, RateLogEntry};
     use crate::verify::link::VariableLedger;
+    use netlull_network::loss::Policer;
     use netlull_network::queue::Buffer;
+    use netlull_network::trace::Trace;
     use netlull_power::{EnergyMeter, PowerModel, TransitionPower};
     use netlull_units::{BitRate, Duration};
+    use std::sync::Arc;
 
     fn counters() -> LinkCounters {
         LinkCounters {
@@ -247,6 +250,8 @@ mod tests {
                 max_rate: fast,
                 overhead: 0,
                 buffer: Buffer::Packets(3),
+                policer: None,
+                trace: None,
                 held: (1, 1_000),
                 lateness_bound: Some(Duration::from_millis(5)),
                 naps: 0,
@@ -322,6 +327,16 @@ mod tests {
                 ledger.counters.to_mut()[0].largest_lateness_ns = 5_000_001;
             },
         );
+        has("a-b: its policer has passed 10000 bytes since 0 s, more than 999 B and 72 kb/s", &|ledger| {
+            // 72 kb/s give 9,000 B in the second of the run.
+            let (rate, burst) = (BitRate::from_bps(72_000), netlull_units::Bytes::new(999));
+            ledger.links[0].policer = Some(Policer { rate, burst, start: Duration::ZERO });
+        });
+        has("a-b: delivered 7028 bytes with their headers, more than 4 opportunities carry", &|ledger| {
+            ledger.links[0].variable = None;
+            // 4 x 1504 B in a second.
+            ledger.links[0].trace = Trace::new(vec![250]).map(Arc::new);
+        });
         has("a-b: 2 packets were dropped, of them 3", &|ledger| ledger.counters.to_mut()[0].managed_drops = 3);
         has("a-b: 9 packets were marked, but delivered + stranded + held = 8", &|ledger| {
             ledger.counters.to_mut()[0].marked_packets = 9;

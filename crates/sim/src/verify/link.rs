@@ -6,10 +6,13 @@ use crate::net::link::LinkCounters;
 use crate::net::transmitter::{EffectiveRate, IdleTime, InService, RateLogEntry};
 use netlull_mechanism::link::LowPowerTimes;
 use netlull_mechanism::rate::Naps;
+use netlull_network::loss::Policer;
 use netlull_network::queue::Buffer;
+use netlull_network::trace::{HEADER, OPPORTUNITY, Trace};
 use netlull_power::{PowerModel, Residency, Traffic, TransitionPower};
 use netlull_units::{BitRate, Duration, Instant};
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// A link's ledger.
 #[derive(Clone, Debug)]
@@ -26,6 +29,10 @@ pub struct LinkLedger<'a> {
     pub overhead: u32,
     /// Buffer.
     pub buffer: Buffer,
+    /// The policer in front of the buffer.
+    pub policer: Option<Policer>,
+    /// The trace of delivery opportunities that it follows.
+    pub trace: Option<Arc<Trace>>,
     /// Packets found on the link at the end, and their bytes.
     pub held: (u64, u64),
     /// The number of times it fell asleep.
@@ -103,9 +110,11 @@ impl VariableLedger<'_> {
 pub(super) fn check(findings: &mut Findings, link: &LinkLedger<'_>, counters: &LinkCounters, ledger: &Ledger<'_>) {
     link_conserves(findings, link, counters);
     link_keeps_its_buffer(findings, link, counters);
+    policer_keeps_its_rate(findings, link, counters, ledger.end);
     waits_fit_the_queue(findings, link, counters, ledger.end);
     no_packet_is_too_late(findings, link, counters);
     match &link.variable {
+        None if let Some(trace) = &link.trace => trace_holds(findings, link, trace, counters, ledger.end),
         None => fixed_rate_holds(findings, link, counters, ledger.end),
         Some(variable) if let Some(low) = &variable.low_power => {
             low_power_holds(findings, link, variable, low, ledger);
@@ -157,6 +166,17 @@ fn link_keeps_its_buffer(findings: &mut Findings, link: &LinkLedger<'_>, counter
     findings.check(most <= limit, &link.name, || format!("{most} waited, but the buffer holds {}", link.buffer));
 }
 
+/// Checks that a policer of the whole run has passed at most a burst, and what its rate gives.
+fn policer_keeps_its_rate(findings: &mut Findings, link: &LinkLedger<'_>, c: &LinkCounters, end: Instant) {
+    let Some(Policer { rate, burst, start }) = link.policer.filter(|policer| policer.start.is_zero()) else { return };
+    let passed = u128::from(c.offered_bytes.saturating_sub(c.lost_bytes + c.asleep_bytes)) * BIT_NANOS_PER_BYTE;
+    let most = u128::from(burst.as_u64()) * BIT_NANOS_PER_BYTE + u128::from(rate.as_bps()) * u128::from(end.as_nanos());
+    findings.check(passed <= most, &link.name, || {
+        let passed = passed / BIT_NANOS_PER_BYTE;
+        format!("its policer has passed {passed} bytes since {start}, more than {burst} and {rate}")
+    });
+}
+
 /// Checks that ended waits are in the integral of the queue, which is at most the longest queue over the whole run.
 fn waits_fit_the_queue(findings: &mut Findings, link: &LinkLedger<'_>, c: &LinkCounters, end: Instant) {
     let (ended, most) = (c.waited_ns + c.waited_in_vain_ns, u128::from(c.most_waiting) * u128::from(end.as_nanos()));
@@ -184,6 +204,15 @@ fn fixed_rate_holds(findings: &mut Findings, link: &LinkLedger<'_>, counters: &L
     let most = u128::from(link.max_rate.as_bps()) * (u128::from(awake.as_nanos()) + u128::from(link.naps) + 1);
     findings.check(sent <= most, &link.name, || {
         format!("delivered {} bytes in {awake}, more than {} carries", counters.delivered_bytes, link.max_rate)
+    });
+}
+
+/// Checks bytes <= opportunities up to the end, for a link that follows a trace.
+fn trace_holds(findings: &mut Findings, link: &LinkLedger<'_>, trace: &Trace, c: &LinkCounters, end: Instant) {
+    let taken = u128::from(c.delivered_bytes) + u128::from(c.delivered_packets) * u128::from(HEADER);
+    let offered = trace.count(end.as_nanos());
+    findings.check(taken <= u128::from(offered) * u128::from(OPPORTUNITY), &link.name, || {
+        format!("delivered {taken} bytes with their headers, more than {offered} opportunities carry")
     });
 }
 

@@ -117,8 +117,8 @@ impl Link {
         tally.asleep_bytes += bytes;
         let ingress = self.ingress.get_or_insert_default();
         ingress.closed = true;
-        if let Some(noise) = &mut ingress.noise {
-            noise.lose_all();
+        if let Some(arrivals) = &mut ingress.arrivals {
+            arrivals.lose_all();
         }
         self.asleep_since = Some(now.as_nanos());
     }
