@@ -114,7 +114,7 @@ impl Endpoint {
             self.restart_timer_selective(now, selective);
             self.cc.on_ack(&ack);
         } else if duplicate || delivery.bytes > 0 {
-            if selective.restarts_timer_always() {
+            if selective.restarts_timer_always() && selective.board.outstanding() > 0 {
                 self.restart_timer_selective(now, selective);
             }
             self.cc.on_duplicate_ack(&ack);
