@@ -78,6 +78,11 @@ impl Timestamps {
         (self.is_on() && segment.flags.contains(Flags::HAS_TIMESTAMPS)).then_some(segment.ts_ecr)
     }
 
+    /// TSval of a segment sent at that time.
+    pub fn at(&self, time: Instant) -> u32 {
+        modulo_u32(time.as_nanos() / u64::from(self.granularity))
+    }
+
     /// TSecr: TS.Recent.
     #[inline]
     pub fn recent(&self) -> u32 {

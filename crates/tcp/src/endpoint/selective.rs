@@ -89,6 +89,9 @@ impl Endpoint {
         self.note_duplicate(twice, una, selective, &mut delivery);
         self.counters.duplicate_acks += u64::from(duplicate);
         let proof = self.proof(segment, twice.is_some());
+        if acked > 0 && self.rare.undo.is_on() {
+            self.check_repeated(&proof, &mut delivery);
+        }
         let step = selective.on_ack(&at, &delivery, &mut self.rare.undo, &proof);
         if self.rare.undo.ends_recovery() {
             // The window opens from its restored value.
@@ -111,7 +114,7 @@ impl Endpoint {
             self.restart_timer_selective(now, selective);
             self.cc.on_ack(&ack);
         } else if duplicate || delivery.bytes > 0 {
-            if selective.restarts_timer_always() {
+            if selective.restarts_timer_always() && selective.board.outstanding() > 0 {
                 self.restart_timer_selective(now, selective);
             }
             self.cc.on_duplicate_ack(&ack);
@@ -144,6 +147,15 @@ impl Endpoint {
     /// The parts of an acknowledgement that can prove a recovery needless; `repeats`: it has a D-SACK.
     fn proof(&self, segment: &Segment, repeats: bool) -> Proof {
         Proof { echo: self.timestamps.echo(segment), may_send: self.may_send_new_data(), repeats }
+    }
+
+    /// RFC 8985 section 6.2 step 2: an echo older than a retransmission acknowledges its original.
+    fn check_repeated(&self, proof: &Proof, delivery: &mut Delivery) {
+        if let (Some(echo), Some(sent_at)) = (proof.echo, delivery.latest_repeated())
+            && echo.wrapping_sub(self.timestamps.at(sent_at)).cast_signed() < 0
+        {
+            delivery.drop_latest();
+        }
     }
 
     /// Handles a D-SACK.

@@ -93,7 +93,7 @@ impl<A: Ops> CongestionControl for Linux6<A> {
 
     fn on_duplicate_ack(&mut self, ack: &Ack) {
         self.algorithm.acked(&mut self.window, ack);
-        self.window.repeat();
+        self.window.repeat(ack);
     }
 
     fn on_loss(&mut self, loss: &Loss) {
