@@ -11,6 +11,7 @@
 //! A link may have given times of sleep ([`Naps`]) in place of the hysteresis: `[[sleep]]` of links that hold packets.
 //! `Low` begins with the transition of T_s. A frame that arrives then waits for the rest of T_s and for T_w.
 
+mod alone;
 mod config;
 mod phy;
 #[cfg(test)]
@@ -26,6 +27,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use tuner::Tuner;
 
+pub use alone::Alone;
 pub use config::{LpiConfig, LpiThreshold};
 pub use phy::{LpiDevice, Phy};
 
@@ -134,29 +136,10 @@ impl Lpi {
         self.naps = Some(Box::new(naps));
     }
 
-    /// Adds the part of the present state up to `now`.
-    fn add_state(&self, times: &mut LowPowerTimes, now: Instant) {
-        match self.state {
-            State::Awake { from, .. } => times.awake_ns += now.saturating_since(from).as_nanos(),
-            State::Low { mode, from, until } => {
-                times.entering_ns += until.min(now).saturating_since(from).as_nanos();
-                let low = now.saturating_since(until).as_nanos();
-                let refresh = if mode == Mode::Deep { self.timing.refresh_in(low) } else { 0 };
-                times.refresh_ns += refresh;
-                *if mode == Mode::Fast { &mut times.fast_ns } else { &mut times.asleep_ns } += low - refresh;
-            }
-            State::Waking { from, until } => {
-                times.waking_ns += until.min(now).saturating_since(from).as_nanos();
-                times.awake_ns += now.saturating_since(until).as_nanos();
-            }
-        }
-    }
-
     /// Ends the present state at `now`.
     fn go(&mut self, now: Instant, state: State) {
-        let mut past = self.past;
-        self.add_state(&mut past, now);
-        (self.past, self.state) = (past, state);
+        self.timing.add_state(self.state, &mut self.past, now);
+        self.state = state;
     }
 
     /// Active: `is_empty` says if the link has no packet.
@@ -223,10 +206,14 @@ impl Lpi {
         if self.held.wakes_at.is_some_and(|at| now >= at.max(until)) {
             self.wake(now);
         } else if self.deepens_at.is_some_and(|at| now >= at) {
-            self.deepens_at = None;
-            self.past.deepenings += 1;
-            self.enter(now, Mode::Deep, self.timing.deepening());
+            self.deepen(now);
         }
+    }
+
+    fn deepen(&mut self, now: Instant) {
+        self.deepens_at = None;
+        self.past.deepenings += 1;
+        self.enter(now, Mode::Deep, self.timing.deepening());
     }
 
     fn wake(&mut self, now: Instant) {
@@ -242,6 +229,26 @@ impl Lpi {
 /// The earlier of two instants, if both are known.
 fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
     one.into_iter().chain(other).min()
+}
+
+impl Timing {
+    /// Adds the part of a state up to `now`.
+    fn add_state(&self, state: State, times: &mut LowPowerTimes, now: Instant) {
+        match state {
+            State::Awake { from, .. } => times.awake_ns += now.saturating_since(from).as_nanos(),
+            State::Low { mode, from, until } => {
+                times.entering_ns += until.min(now).saturating_since(from).as_nanos();
+                let low = now.saturating_since(until).as_nanos();
+                let refresh = if mode == Mode::Deep { self.refresh_in(low) } else { 0 };
+                times.refresh_ns += refresh;
+                *if mode == Mode::Fast { &mut times.fast_ns } else { &mut times.asleep_ns } += low - refresh;
+            }
+            State::Waking { from, until } => {
+                times.waking_ns += until.min(now).saturating_since(from).as_nanos();
+                times.awake_ns += now.saturating_since(until).as_nanos();
+            }
+        }
+    }
 }
 
 impl Coalescing {
@@ -330,7 +337,7 @@ impl link::Controller for Lpi {
 
     fn low_power(&self, now: Instant) -> Option<LowPowerTimes> {
         let mut times = self.past;
-        self.add_state(&mut times, now);
+        self.timing.add_state(self.state, &mut times, now);
         Some(times)
     }
 }

@@ -69,7 +69,7 @@ impl Scenario {
         Components {
             departures: count(&LinkSpec::schedules_departures),
             links: self.links.len(),
-            controllers: count(&|link| link.control.is_some()),
+            controllers: count(&LinkSpec::is_controlled),
             redraws: count(&|link| link.capacity.is_some()),
             stations: self.stations.len(),
             endpoints: 2 * self.tcp_flows.len(),

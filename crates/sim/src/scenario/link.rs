@@ -6,7 +6,7 @@ use super::quantity::BufferSize;
 use super::queue::{self, Measure, QueueDocument};
 use crate::net::routing::Edge;
 use netlull_document::table_of_kind;
-use netlull_mechanism::rate::{LpiConfig, Naps};
+use netlull_mechanism::rate::{Alone, LpiConfig, Naps};
 use netlull_mechanism::{ConfigError, link};
 use netlull_network::loss::LossModel;
 use netlull_network::noise::NoiseModel;
@@ -225,7 +225,19 @@ impl LinkSpec {
     /// Returns true if departures are scheduled instead of computed ahead.
     #[must_use]
     pub fn schedules_departures(&self) -> bool {
-        self.varies() || matches!(self.queue, QueueModel::CoDel(_))
+        (self.varies() || matches!(self.queue, QueueModel::CoDel(_))) && self.alone().is_none()
+    }
+
+    /// Returns true if a machine of the run controls it.
+    pub(crate) fn is_controlled(&self) -> bool {
+        self.control.is_some() && self.alone().is_none()
+    }
+
+    /// Its low-power idle, if the first packet alone wakes it: departures are computed ahead then.
+    pub(crate) fn alone(&self) -> Option<Alone> {
+        let control = self.control.as_ref().filter(|control| control.naps.is_none())?;
+        let config = self.low_power().filter(|_| matches!(self.queue, QueueModel::DropTail))?;
+        config.alone(control.link, Instant::ZERO).ok().flatten()
     }
 
     /// The longest lateness that its controller guarantees. A queue that drops packets at departures, CoDel, voids the

@@ -231,7 +231,6 @@ mod tests {
             power: vec![PowerModel::by_name("fs").unwrap(), PowerModel::by_name("dvs").unwrap()],
             in_service: Some(InService::FinishThenPause),
             idle,
-            low_power: None,
             pause_due: Duration::ZERO,
         };
         Ledger {
@@ -251,6 +250,7 @@ mod tests {
                 lateness_bound: Some(Duration::from_millis(5)),
                 naps: 0,
                 variable: Some(Box::new(variable)),
+                low_power: None,
             }],
             counters: Cow::Owned(vec![counters()]),
             airs: vec![SharedAirLedger { name: "ap".to_owned(), overhead: Duration::ZERO, links: vec![0, 0] }],
