@@ -669,6 +669,29 @@ fn bad_input_names_its_field() {
 }
 
 #[test]
+fn a_physical_layer_of_another_rate_is_a_warning() {
+    let warned = |rate: &str, phy: &str| {
+        let controller = json!({ "kind": "lpi", "phy": phy, "hysteresis": "0 s", "coupled": false });
+        scenario(&datagrams(rate, &controller, &[(100, 1000)])).unwrap().warnings()
+    };
+    let expected = "link.a-b.controller.phy: has the times of links of 100 Mb/s; expected a link of that rate, but it \
+                    has 10 Gb/s";
+    assert_eq!(warned("10 Gb/s", "100base-tx"), [expected]);
+    let expected = "links of 40 Gb/s or 100 Gb/s; expected a link of that rate, but it has 10 Gb/s";
+    assert!(warned("10 Gb/s", "802.3bj-dual")[0].contains(expected));
+    let right = [
+        ("100 Mb/s", "100base-tx"),
+        ("1 Gb/s", "1000base-t"),
+        ("10 Gb/s", "10gbase-t"),
+        ("40 Gb/s", "802.3bj-fast"),
+        ("100 Gb/s", "802.3bj-deep"),
+    ];
+    for (rate, phy) in right {
+        assert!(warned(rate, phy).is_empty(), "{phy} at {rate}");
+    }
+}
+
+#[test]
 fn devices_have_their_own_timers_and_no_other_is_assumed() {
     let first = |fields: Value| {
         let controller = with(&json!({ "kind": "lpi", "phy": "1000base-t", "coupled": false }), &fields);

@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use tuner::Tuner;
 
-pub use alone::Alone;
+pub use alone::LpiAlone;
 pub use config::{LpiConfig, LpiThreshold};
 pub use phy::{LpiDevice, Phy};
 
@@ -161,20 +161,22 @@ impl Lpi {
 
     fn sleep_if_both_are_ready(&mut self, now: Instant) {
         if self.is_ready && self.other_is_ready && matches!(self.state, State::Awake { .. }) {
-            // A link with naps is ready in one of them only.
-            let ends = self.naps.as_mut().and_then(|naps| naps.take(now)).filter(|&to| to < Instant::NEVER);
-            self.past.sleeps += 1;
-            self.held = Held { frames: 0, wakes_at: ends };
-            if let Some(tuner) = &mut self.tuner {
-                tuner.end_cycle(now);
-            }
-            let mode = self.timing.first_mode();
-            self.enter(now, mode, self.timing.entry(mode));
-            self.deepens_at = self.timing.deepens_after().filter(|_| mode == Mode::Fast).map(|after| {
-                let State::Low { until, .. } = self.state else { return now };
-                until + after
-            });
+            self.sleep(now);
         }
+    }
+
+    fn sleep(&mut self, now: Instant) {
+        // A link with naps is ready in one of them only.
+        let ends = self.naps.as_mut().and_then(|naps| naps.take(now)).filter(|&to| to < Instant::NEVER);
+        self.past.sleeps += 1;
+        self.held = Held { frames: 0, wakes_at: ends };
+        if let Some(tuner) = &mut self.tuner {
+            tuner.end_cycle(now);
+        }
+        let mode = self.timing.first_mode();
+        let entry = self.timing.entry(mode);
+        self.enter(now, mode, entry);
+        self.deepens_at = self.timing.deepens_after().map(|after| now + entry + after);
     }
 
     fn enter(&mut self, now: Instant, mode: Mode, pause: Duration) {

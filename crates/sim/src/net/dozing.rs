@@ -3,14 +3,14 @@
 
 use super::fixed::{Backlog, FixedTransmitter};
 use super::ids::AgentId;
-use netlull_mechanism::rate::Alone;
+use netlull_mechanism::rate::LpiAlone;
 use netlull_network::queue::Buffer;
 use netlull_units::{Instant, Serialiser};
 
 /// A transmitter of fixed rate that sleeps between packets.
 pub(super) struct DozingTransmitter {
     pub fixed: FixedTransmitter,
-    pub low_power: Alone,
+    pub low_power: LpiAlone,
     /// The same packets on a line that never sleeps, and the time at which it has sent them.
     awake: (Serialiser, u64),
     /// The receivers of the datagrams that begin at the link's node.
@@ -19,7 +19,7 @@ pub(super) struct DozingTransmitter {
 
 impl DozingTransmitter {
     /// A line that has sent nothing.
-    pub fn new(fixed: FixedTransmitter, low_power: Alone, local: Vec<AgentId>) -> Self {
+    pub fn new(fixed: FixedTransmitter, low_power: LpiAlone, local: Vec<AgentId>) -> Self {
         let awake = (fixed.serialiser.clone(), 0);
         Self { fixed, low_power, awake, local }
     }

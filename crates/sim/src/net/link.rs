@@ -24,7 +24,7 @@ use super::ids::{AgentId, ControllerId, LinkId, NodeId, StationId};
 use super::routing::NextHop;
 use super::transmitter::{RateChange, VariableTransmitter};
 use netlull_mechanism::link::LowPowerTimes;
-use netlull_mechanism::rate::{Alone, QueueView};
+use netlull_mechanism::rate::{LpiAlone, QueueView};
 use netlull_network::loss::Loss;
 use netlull_network::noise::Noise;
 pub use netlull_network::queue::LinkCounters;
@@ -547,7 +547,7 @@ impl Link {
     }
 
     /// Gives an idle link of fixed rate low-power idle. `local` has the receivers of datagrams that begin at its node.
-    pub(crate) fn doze(&mut self, low_power: Alone, local: Vec<AgentId>) {
+    pub(crate) fn doze(&mut self, low_power: LpiAlone, local: Vec<AgentId>) {
         if let Transmitter::Fixed(FixedTransmitter { serialiser, .. }) = &self.transmitter {
             let fixed = FixedTransmitter { serialiser: serialiser.clone(), free_at: 0, waiting_bytes: 0 };
             self.transmitter = Transmitter::Dozing(Box::new(DozingTransmitter::new(fixed, low_power, local)));
@@ -557,9 +557,7 @@ impl Link {
     /// The times of its low-power idle up to `now`, and true if it is in low power, unless a controller has them.
     pub(crate) fn low_power(&self, now: Instant) -> Option<(LowPowerTimes, bool)> {
         match &self.transmitter {
-            Transmitter::Dozing(dozing) => {
-                Some(dozing.low_power.up_to(now, Instant::from_nanos(dozing.fixed.free_at)))
-            }
+            Transmitter::Dozing(dozing) => Some(dozing.low_power.up_to(now, Instant::from_nanos(dozing.fixed.free_at))),
             Transmitter::Fixed(_) | Transmitter::Variable(_) => None,
         }
     }

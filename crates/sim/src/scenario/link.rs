@@ -6,7 +6,7 @@ use super::quantity::BufferSize;
 use super::queue::{self, Measure, QueueDocument};
 use crate::net::routing::Edge;
 use netlull_document::table_of_kind;
-use netlull_mechanism::rate::{Alone, LpiConfig, Naps};
+use netlull_mechanism::rate::{LpiAlone, LpiConfig, Naps};
 use netlull_mechanism::{ConfigError, link};
 use netlull_network::loss::LossModel;
 use netlull_network::noise::NoiseModel;
@@ -234,7 +234,7 @@ impl LinkSpec {
     }
 
     /// Its low-power idle, if the first packet alone wakes it: departures are computed ahead then.
-    pub(crate) fn alone(&self) -> Option<Alone> {
+    pub(crate) fn alone(&self) -> Option<LpiAlone> {
         let control = self.control.as_ref().filter(|control| control.naps.is_none())?;
         let config = self.low_power().filter(|_| matches!(self.queue, QueueModel::DropTail))?;
         config.alone(control.link, Instant::ZERO).ok().flatten()

@@ -11,21 +11,21 @@ use netlull_units::Instant;
 
 /// The low-power idle of such a link.
 #[derive(Clone, Debug)]
-pub struct Alone(Lpi);
+pub struct LpiAlone(Lpi);
 
 impl LpiConfig {
     /// The low-power idle of a link that begins at `start`; `None` if a threshold or the other direction may wake it.
     ///
     /// # Errors
     /// Names the first field that is missing or out of range.
-    pub fn alone(&self, link: link::Context, start: Instant) -> Result<Option<Alone>, ConfigError> {
+    pub fn alone(&self, link: link::Context, start: Instant) -> Result<Option<LpiAlone>, ConfigError> {
         let timing = self.timing(link)?;
         let is_alone = !self.is_coupled() && timing.target.is_none() && timing.coalescing == Coalescing::default();
-        Ok(is_alone.then(|| Alone(Lpi::new(timing, link.rate, start))))
+        Ok(is_alone.then(|| LpiAlone(Lpi::new(timing, link.rate, start))))
     }
 }
 
-impl Alone {
+impl LpiAlone {
     /// The time from which the link can send a packet that arrives at `now`: `now` if it is awake. It has sent all earlier
     /// packets at `free`.
     ///
@@ -35,7 +35,7 @@ impl Alone {
         self.make_up(now, free, is_last);
         match self.0.state {
             State::Awake { .. } => now,
-            State::Waking { until, .. } => until,
+            State::Waking { until, .. } => until.max(now),
             State::Low { mode, until, .. } => {
                 self.0.deepens_at = None;
                 let wakes_at = *self.0.held.wakes_at.get_or_insert(now);
@@ -59,26 +59,20 @@ impl Alone {
         loop {
             let Lpi { state, timing, .. } = &self.0;
             let due = match *state {
-                State::Awake { from, .. } => free.max(from) + timing.hysteresis,
-                State::Waking { until, .. } => until,
+                // A link that has woken stays in `Waking` while it is awake.
+                State::Awake { from: awake, .. } | State::Waking { until: awake, .. } => {
+                    free.max(awake) + timing.hysteresis
+                }
                 State::Low { .. } => self.0.next_timeout().unwrap_or(Instant::NEVER),
             };
             if due > now || due == now && !is_last {
                 return;
             }
-            self.time_out(due);
-        }
-    }
-
-    fn time_out(&mut self, now: Instant) {
-        match self.0.state {
-            State::Awake { .. } => {
-                self.0.is_ready = true;
-                self.0.sleep_if_both_are_ready(now);
+            match self.0.state {
+                State::Awake { .. } | State::Waking { .. } => self.0.sleep(due),
+                State::Low { .. } if self.0.held.wakes_at.is_some() => self.0.wake(due),
+                State::Low { .. } => self.0.deepen(due),
             }
-            State::Waking { .. } => self.0.go(now, State::Awake { from: now, sleeps_at: None }),
-            State::Low { .. } if self.0.held.wakes_at.is_some() => self.0.wake(now),
-            State::Low { .. } => self.0.deepen(now),
         }
     }
 }
