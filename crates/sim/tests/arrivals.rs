@@ -135,9 +135,8 @@ fn batches_come_at_the_multiples_of_their_period() {
 
 #[test]
 fn laws_that_cannot_be_are_refused() {
-    let refusal = |there: Value| {
-        scenario(&transfer(&there, &json!({}))).map(|_| ()).expect_err("must be refused").to_string()
-    };
+    let refusal =
+        |there: Value| scenario(&transfer(&there, &json!({}))).map(|_| ()).expect_err("must be refused").to_string();
     assert_eq!(
         refusal(json!({ "aggregation": { "period": "0 s" } })),
         "link.a-b.aggregation.period: is 0 s; expected above 0 s"

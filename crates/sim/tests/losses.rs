@@ -125,7 +125,8 @@ fn losses_that_cannot_be_are_refused_with_field_value_and_expectation() {
 
 /// Datagrams of 1500 B at `rate` over a link of 10 Mb/s with a policer, for 10 s.
 fn policed(rate: &str, policer: &Value, fields: &Value) -> Value {
-    let mut link = json!({ "from": "a", "to": "b", "rate": "10 Mb/s", "delay": "5 ms", "buffer": "unlimited", "loss": policer });
+    let mut link =
+        json!({ "from": "a", "to": "b", "rate": "10 Mb/s", "delay": "5 ms", "buffer": "unlimited", "loss": policer });
     link.as_object_mut().expect("a table").extend(fields.as_object().expect("a table").clone());
     let flow = json!({ "kind": "cbr", "name": "t", "from": "a", "to": "b", "rate": rate });
     json!({ "duration": "10 s", "nodes": ["a", "b"], "link": [link], "flow": [flow] })

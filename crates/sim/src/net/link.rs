@@ -1,8 +1,8 @@
 //! A one-way link: losses, queue, transmitter, propagation.
 //!
 //! A link of fixed rate computes a packet's arrival as soon as the packet is offered. It needs at most one event per
-//! packet, and only the head of its ring is pending. A link also schedules departures if its rate can change or if its
-//! queue is managed at departures (CoDel).
+//! packet, and only the head of its ring is pending. So does a link with low-power idle if only its first packet wakes it
+//! (`dozing`). A link also schedules departures if its rate can change or if its queue is managed at departures (CoDel).
 //!
 //! A link that *runs ahead* needs no event. All its packets come from one other link, so their order is known before
 //! they arrive. The world offers them to it as soon as their arrival is computed (`run::lookahead`). The time of such
@@ -18,12 +18,14 @@
 
 mod counts;
 
+use super::dozing::DozingTransmitter;
 use super::fixed::{Air, Backlog, FixedTransmitter, Ingress};
 use super::flight::{Flight, Packet, PacketStore};
-use super::ids::{ControllerId, LinkId, NodeId, StationId};
+use super::ids::{AgentId, ControllerId, LinkId, NodeId, StationId};
 use super::routing::NextHop;
 use super::transmitter::{RateChange, VariableTransmitter};
-use netlull_mechanism::rate::QueueView;
+use netlull_mechanism::link::LowPowerTimes;
+use netlull_mechanism::rate::{LpiAlone, QueueView};
 use netlull_network::arrival::Arrivals;
 use netlull_network::loss::Loss;
 pub use netlull_network::queue::LinkCounters;
@@ -68,7 +70,20 @@ pub(crate) enum Offered {
 
 enum Transmitter {
     Fixed(FixedTransmitter),
+    Dozing(Box<DozingTransmitter>),
     Variable(Box<VariableTransmitter>),
+}
+
+impl Transmitter {
+    /// A transmitter that computes departures at offers.
+    #[inline]
+    fn fixed(&self) -> Option<&FixedTransmitter> {
+        match self {
+            Self::Fixed(fixed) => Some(fixed),
+            Self::Dozing(dozing) => Some(&dozing.fixed),
+            Self::Variable(_) => None,
+        }
+    }
 }
 
 /// A direction of a cable.
@@ -289,20 +304,26 @@ impl Link {
 
     #[inline(always)]
     fn queue_plain(&mut self, now: Instant, packet: &mut Packet, schedule: &mut Schedule) -> Offered {
-        if let Transmitter::Variable(variable) = &mut self.transmitter {
-            let backlog = self.backlog.get_or_insert_with(Backlog::first);
-            if variable.offer(now, packet, self.buffer, &mut backlog.tally, schedule) {
-                return Offered::Held;
+        match &mut self.transmitter {
+            Transmitter::Fixed(_) => self.queue_ahead(now.as_nanos(), packet.size),
+            Transmitter::Dozing(dozing) => {
+                let is_local = dozing.is_local(packet.agent);
+                self.queue_dozing(now.as_nanos(), packet.size, is_local)
             }
-            return self.refuse(packet.size);
+            Transmitter::Variable(variable) => {
+                let backlog = self.backlog.get_or_insert_with(Backlog::first);
+                if variable.offer(now, packet, self.buffer, &mut backlog.tally, schedule) {
+                    return Offered::Held;
+                }
+                self.refuse(packet.size)
+            }
         }
-        self.queue_ahead(now.as_nanos(), packet.size)
     }
 
     /// Decides on a packet at any time, for a link of fixed rate without losses, management or laws of arrivals.
     #[inline(always)]
     pub(crate) fn queue_ahead(&mut self, now: u64, size: u32) -> Offered {
-        let Transmitter::Fixed(fixed) = &mut self.transmitter else { return Offered::Held };
+        let Transmitter::Fixed(fixed) = &mut self.transmitter else { return self.queue_dozing(now, size, false) };
         if fixed.free_at <= now {
             return Offered::Arrives(fixed.send(now, size, &mut self.backlog).saturating_add(self.delay));
         }
@@ -320,6 +341,16 @@ impl Link {
         };
         let at = laws.arrival(without, packet.agent.flow().number());
         if laws.reorders() { Offered::Overtakes(at) } else { Offered::Arrives(at) }
+    }
+
+    /// Decides on a packet of a link with low-power idle. `is_local` is true for a datagram of its node.
+    #[inline(never)]
+    fn queue_dozing(&mut self, now: u64, size: u32, is_local: bool) -> Offered {
+        let Transmitter::Dozing(dozing) = &mut self.transmitter else { return Offered::Held };
+        match dozing.offer(now, size, is_local, self.buffer, &mut self.backlog) {
+            Some(departs) => Offered::Arrives(departs.saturating_add(self.delay)),
+            None => self.refuse(size),
+        }
     }
 
     /// Refuses a packet because of a full buffer.
@@ -418,9 +449,10 @@ impl Link {
 
     /// Applies RED to a packet.
     fn detect_early(&mut self, now: Instant, packet: &mut Packet, red: &mut Red) -> Option<Admission> {
-        let rate_bps = self.rate().as_bps();
+        let rate_bps = self.rate(now).as_bps();
         let queue = match &mut self.transmitter {
             Transmitter::Fixed(fixed) => fixed.queue_at(now.as_nanos(), &mut self.backlog),
+            Transmitter::Dozing(dozing) => dozing.fixed.queue_at(now.as_nanos(), &mut self.backlog),
             Transmitter::Variable(variable) => variable.queue_at(now),
         };
         let verdict = red.arrives(Arrival {
@@ -457,8 +489,8 @@ impl Link {
     /// The next packet that was dropped at its departure and that is not yet reported.
     pub fn take_discarded(&mut self) -> Option<Packet> {
         match &mut self.transmitter {
-            Transmitter::Fixed(_) => None,
             Transmitter::Variable(variable) => variable.line.take_discarded(),
+            Transmitter::Fixed(_) | Transmitter::Dozing(_) => None,
         }
     }
 
@@ -497,7 +529,7 @@ impl Link {
     #[inline(always)]
     pub(crate) fn advance_to_next(&mut self, now: Instant, schedule: &mut Schedule) -> Option<Packet> {
         match &mut self.transmitter {
-            Transmitter::Fixed(_) => None,
+            Transmitter::Fixed(_) | Transmitter::Dozing(_) => None,
             Transmitter::Variable(variable) => {
                 variable.advance_to_next(now, &mut self.backlog.get_or_insert_with(Backlog::first).tally, schedule)
             }
@@ -507,7 +539,7 @@ impl Link {
     /// Handles a departure event. The caller must [store](Self::store) the packet or [pass it on](Self::take_on).
     pub(crate) fn advance(&mut self, now: Instant, schedule: &mut Schedule) -> Departure<Packet> {
         match &mut self.transmitter {
-            Transmitter::Fixed(_) => Departure::Nothing,
+            Transmitter::Fixed(_) | Transmitter::Dozing(_) => Departure::Nothing,
             Transmitter::Variable(variable) => {
                 variable.advance(now, &mut self.backlog.get_or_insert_with(Backlog::first).tally, schedule)
             }
@@ -568,8 +600,24 @@ impl Link {
     #[must_use]
     pub fn variable(&self) -> Option<&VariableTransmitter> {
         match &self.transmitter {
-            Transmitter::Fixed(_) => None,
+            Transmitter::Fixed(_) | Transmitter::Dozing(_) => None,
             Transmitter::Variable(variable) => Some(variable),
+        }
+    }
+
+    /// Gives an idle link of fixed rate low-power idle. `local` has the receivers of datagrams that begin at its node.
+    pub(crate) fn doze(&mut self, low_power: LpiAlone, local: Vec<AgentId>) {
+        if let Transmitter::Fixed(FixedTransmitter { serialiser, .. }) = &self.transmitter {
+            let fixed = FixedTransmitter { serialiser: serialiser.clone(), free_at: 0, waiting_bytes: 0 };
+            self.transmitter = Transmitter::Dozing(Box::new(DozingTransmitter::new(fixed, low_power, local)));
+        }
+    }
+
+    /// The times of its low-power idle up to `now`, and true if it is in low power, unless a controller has them.
+    pub(crate) fn low_power(&self, now: Instant) -> Option<(LowPowerTimes, bool)> {
+        match &self.transmitter {
+            Transmitter::Dozing(dozing) => Some(dozing.low_power.up_to(now, Instant::from_nanos(dozing.fixed.free_at))),
+            Transmitter::Fixed(_) | Transmitter::Variable(_) => None,
         }
     }
 
@@ -577,7 +625,7 @@ impl Link {
     ///
     /// The fate of such packets depends only on the packets offered before.
     pub(crate) fn can_run_ahead(&self) -> bool {
-        matches!(self.transmitter, Transmitter::Fixed(_)) && self.ingress.is_none() && self.station.is_none()
+        self.transmitter.fixed().is_some() && self.ingress.is_none() && self.station.is_none()
     }
 
     /// The arrival time and the size in bytes of the first packet.
@@ -588,16 +636,13 @@ impl Link {
 
     /// The time at which a link of fixed rate has sent all accepted packets.
     pub(crate) fn free_at(&self) -> Instant {
-        match &self.transmitter {
-            Transmitter::Fixed(fixed) => Instant::from_nanos(fixed.free_at),
-            Transmitter::Variable(_) => Instant::ZERO,
-        }
+        self.transmitter.fixed().map_or(Instant::ZERO, |fixed| Instant::from_nanos(fixed.free_at))
     }
 
     /// The time of the first bit of a packet whose last bit is sent at `ends`, if the link shares its air.
     pub(crate) fn air_begins(&self, ends: Instant, size: u32) -> Option<Instant> {
         self.ingress.as_ref()?.air.as_ref()?;
-        let time = self.rate().time_for(Bytes::new(u64::from(size)));
+        let time = self.rate(ends).time_for(Bytes::new(u64::from(size)));
         Some(Instant::ZERO + (ends - Instant::ZERO).saturating_sub(time))
     }
 
@@ -607,11 +652,13 @@ impl Link {
         self.buffer
     }
 
-    /// The rate of the next transmission.
+    /// The rate of the next transmission; 0 in low power.
     #[must_use]
-    pub fn rate(&self) -> BitRate {
+    pub fn rate(&self, now: Instant) -> BitRate {
         match &self.transmitter {
             Transmitter::Fixed(fixed) => fixed.serialiser.rate(),
+            Transmitter::Dozing(_) if self.low_power(now).is_some_and(|(_, is_low)| is_low) => BitRate::default(),
+            Transmitter::Dozing(dozing) => dozing.fixed.serialiser.rate(),
             Transmitter::Variable(variable) => variable.line.rate(),
         }
     }
@@ -620,7 +667,7 @@ impl Link {
     #[must_use]
     pub fn waiting_packets(&self, now: Instant) -> u64 {
         match &self.transmitter {
-            Transmitter::Fixed(_) => {
+            Transmitter::Fixed(_) | Transmitter::Dozing(_) => {
                 let waiting = self.backlog.iter().flat_map(|backlog| backlog.waiting.iter());
                 waiting.filter(|entry| entry.starts > now.as_nanos()).count() as u64
             }

@@ -41,7 +41,7 @@ pub use world::World;
 
 use crate::net::Air;
 use crate::net::flight::PacketStore;
-use crate::net::ids::{FlowId, LinkId, NodeId, SourceId, StationId};
+use crate::net::ids::{AgentId, FlowId, LinkId, NodeId, SourceId, StationId};
 use crate::net::link::{Link, LinkParts};
 use crate::net::routing::Routes;
 use crate::probe::CaptureWriter;
@@ -301,6 +301,13 @@ fn net(scenario: &Scenario) -> Net {
     }
 }
 
+/// The receivers of the datagrams that begin at a node.
+fn datagrams_from(scenario: &Scenario, node: usize) -> Vec<AgentId> {
+    let first = scenario.tcp_flows.len();
+    let datagrams = scenario.flow_paths().enumerate().skip(first).take(scenario.datagram_flows.len());
+    datagrams.filter(|(_, path)| path.from == node).map(|(flow, _)| AgentId::receiver(FlowId::new(flow))).collect()
+}
+
 /// The time between two beats: a fixed part of the run, but shorter if sources would send very many datagrams in it.
 fn beat(scenario: &Scenario) -> Duration {
     let per_second = |flow: &DatagramFlow| flow.rate.as_f64() / f64::from(8 * flow.size);
@@ -349,6 +356,9 @@ fn links(scenario: &Scenario, order: &EventOrder, scheduled: &[LinkId]) -> Vec<L
         }
         if spec.low_power().is_some() {
             link.keep_no_log();
+        }
+        if let Some(low_power) = spec.alone() {
+            link.doze(low_power, datagrams_from(scenario, spec.from));
         }
     }
     for (station, spec) in StationId::all(scenario.stations.len()).zip(&scenario.stations) {

@@ -160,7 +160,7 @@ fn replay(scenario: &Scenario) -> Replay {
         delay: spec.delay,
         buffer: spec.buffer,
         queue: spec.queue,
-        scheduled: spec.schedules_departures(),
+        scheduled: spec.schedules_departures() || spec.low_power().is_some(),
         loss: spec.loss.as_deref().cloned(),
         arrival: spec.arrival.as_deref().cloned().unwrap_or_default(),
         air: spec.air,

@@ -281,9 +281,9 @@ fn requests_summary(pool: &Pool, spec: &RequestFlow, common: FlowSummary) -> Flo
 
 /// The table `rate`: the initial rate and every change of each link with a varying rate. A sleeping link has rate 0.
 pub(super) fn rate_table(world: &World, scenario: &Scenario) -> Table {
-    let log = |link: LinkId| {
-        let log = world.net.links[link].variable().map_or(&[][..], |variable| variable.log());
-        log.iter().map(|change| (change.at, change.rate)).collect()
+    let log = |link: LinkId| match world.net.links[link].variable() {
+        Some(variable) => variable.log().iter().map(|change| (change.at, change.rate)).collect(),
+        None => vec![(Instant::ZERO, scenario.links[link.index()].rate)],
     };
     rates_of(scenario, log, world.rerouting.as_deref(), world.net.now)
 }

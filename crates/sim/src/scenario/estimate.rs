@@ -69,7 +69,7 @@ impl Scenario {
         Components {
             departures: count(&LinkSpec::schedules_departures),
             links: self.links.len(),
-            controllers: count(&|link| link.control.is_some()),
+            controllers: count(&LinkSpec::is_controlled),
             redraws: count(&|link| link.capacity.is_some() && link.trace().is_none()),
             stations: self.stations.len(),
             endpoints: 2 * self.tcp_flows.len(),
@@ -258,10 +258,11 @@ impl Scenario {
         // A replay offers the load of the first run.
         let before = self.recording.iter().flat_map(|recording| recording.first.warnings());
         let too_small = self.links.iter().filter_map(|link| too_small_a_buffer(link, self.mtu));
+        let other = self.links.iter().filter_map(times_of_other_links);
         let narrow = self.request_flows.iter().filter_map(too_rare_a_size);
         let loads = self.links.iter().zip(self.offered_bps()).filter_map(too_much);
         let blind = self.sleep.warnings.iter().cloned();
-        blind.chain(loads).chain(too_small).chain(narrow).chain(self.too_long()).chain(before).collect()
+        blind.chain(loads).chain(too_small).chain(other).chain(narrow).chain(self.too_long()).chain(before).collect()
     }
 
     /// A warning if the run takes an hour or more. A replay has the work of its first run.
@@ -323,6 +324,20 @@ fn too_small_a_buffer(link: &LinkSpec, mtu: u32) -> Option<String> {
             kilobytes(needed.queue),
             kilobytes(held),
             needed.otherwise
+        )
+    })
+}
+
+/// A warning if low-power idle has the times of a physical layer for other rates.
+fn times_of_other_links(link: &LinkSpec) -> Option<String> {
+    let rates = link.low_power()?.phy?.rates();
+    (!rates.contains(&link.rate)).then(|| {
+        let rates: Vec<String> = rates.iter().map(ToString::to_string).collect();
+        format!(
+            "link.{}.controller.phy: has the times of links of {}; expected a link of that rate, but it has {}",
+            link.name,
+            rates.join(" or "),
+            link.rate
         )
     })
 }

@@ -1,13 +1,13 @@
 //! Links: ends, rates, controllers, varying capacities, shared airs.
 
-use super::frame::{FASTEST, Nodes, Result, check, check_name, listed, refuse, refused, two_nodes};
 use super::arrival::{self, AggregationDocument, LateDocument, NoiseDocument};
+use super::frame::{FASTEST, Nodes, Result, check, check_name, listed, refuse, refused, two_nodes};
 use super::loss::LossDocument;
 use super::quantity::BufferSize;
 use super::queue::{self, Measure, QueueDocument};
 use crate::net::routing::Edge;
 use netlull_document::table_of_kind;
-use netlull_mechanism::rate::{LpiConfig, Naps};
+use netlull_mechanism::rate::{LpiAlone, LpiConfig, Naps};
 use netlull_mechanism::{ConfigError, link};
 use netlull_network::arrival::ArrivalModel;
 use netlull_network::loss::LossModel;
@@ -257,7 +257,19 @@ impl LinkSpec {
     /// Returns true if departures are scheduled instead of computed ahead.
     #[must_use]
     pub fn schedules_departures(&self) -> bool {
-        self.varies() || matches!(self.queue, QueueModel::CoDel(_))
+        (self.varies() || matches!(self.queue, QueueModel::CoDel(_))) && self.alone().is_none()
+    }
+
+    /// Returns true if a machine of the run controls it.
+    pub(crate) fn is_controlled(&self) -> bool {
+        self.control.is_some() && self.alone().is_none()
+    }
+
+    /// Its low-power idle, if the first packet alone wakes it: departures are computed ahead then.
+    pub(crate) fn alone(&self) -> Option<LpiAlone> {
+        let control = self.control.as_ref().filter(|control| control.naps.is_none())?;
+        let config = self.low_power().filter(|_| matches!(self.queue, QueueModel::DropTail))?;
+        config.alone(control.link, Instant::ZERO).ok().flatten()
     }
 
     /// The longest lateness that its controller guarantees. A queue that drops packets at departures, CoDel, voids the

@@ -41,6 +41,8 @@ pub struct LinkLedger<'a> {
     pub lateness_bound: Option<Duration>,
     /// The ledger of its scheduled departures, if it schedules them.
     pub variable: Option<Box<VariableLedger<'a>>>,
+    /// The ledger of low-power idle, for a link that has it. Such a link logs no changes.
+    pub low_power: Option<Box<LowPowerLedger>>,
 }
 
 /// The ledger of an air that links share.
@@ -77,8 +79,6 @@ pub struct VariableLedger<'a> {
     pub idle: IdleTime,
     /// A decided pause that has not begun.
     pub pause_due: Duration,
-    /// The ledger of low-power idle, for a link that has it. Such a link logs no changes.
-    pub low_power: Option<LowPowerLedger>,
 }
 
 /// The ledger of a link with low-power idle.
@@ -86,6 +86,10 @@ pub struct VariableLedger<'a> {
 pub struct LowPowerLedger {
     /// The given times of sleep; `None` for a link that begins asleep and falls asleep by itself.
     pub naps: Option<Naps>,
+    /// The idle time before it falls asleep by itself.
+    pub hysteresis: Duration,
+    /// True if the other direction may keep it awake.
+    pub is_coupled: bool,
     /// The times in each state since the start.
     pub whole: LowPowerTimes,
     /// The same in the measured time.
@@ -94,6 +98,8 @@ pub struct LowPowerLedger {
     pub transitions: [Duration; 4],
     /// The power asleep and in fast wake as shares of the power that low-power idle can save.
     pub shares: (f64, f64),
+    /// The link's power under each model.
+    pub power: Vec<PowerModel>,
     /// The reported energy in the measured time without traffic, in joules, for each power model.
     pub reported: Vec<f64>,
 }
@@ -113,14 +119,17 @@ pub(super) fn check(findings: &mut Findings, link: &LinkLedger<'_>, counters: &L
     policer_keeps_its_rate(findings, link, counters, ledger.end);
     waits_fit_the_queue(findings, link, counters, ledger.end);
     no_packet_is_too_late(findings, link, counters);
-    match &link.variable {
-        None if let Some(trace) = &link.trace => trace_holds(findings, link, trace, counters, ledger.end),
-        None => fixed_rate_holds(findings, link, counters, ledger.end),
-        Some(variable) if let Some(low) = &variable.low_power => {
-            low_power_holds(findings, link, variable, low, ledger);
-            low_power_energy_holds(findings, link, low, &variable.power);
+    match (&link.variable, &link.low_power) {
+        (variable, Some(low)) => {
+            if let Some(variable) = variable {
+                low_power_is_metered(findings, link, variable, low);
+            }
+            low_power_holds(findings, link, low, counters, ledger);
+            low_power_energy_holds(findings, link, low);
         }
-        Some(variable) => {
+        (None, None) if let Some(trace) = &link.trace => trace_holds(findings, link, trace, counters, ledger.end),
+        (None, None) => fixed_rate_holds(findings, link, counters, ledger.end),
+        (Some(variable), None) => {
             varying_rate_holds(findings, link, variable, ledger.end);
             // The line counts no packets, whose overheads take time too.
             if variable.in_service.is_none() && link.overhead == 0 {
@@ -298,16 +307,13 @@ fn every_change_is_carried_out(findings: &mut Findings, link: &LinkLedger<'_>, v
     });
 }
 
-/// Checks the times of low-power idle: the controller's against those that the line's meter has seen, each transition at
-/// its own length, and bytes <= rate x time awake.
-fn low_power_holds(
+/// Checks the times of low-power idle that a controller reports against those that the line's meter has seen.
+fn low_power_is_metered(
     findings: &mut Findings,
     link: &LinkLedger<'_>,
     variable: &VariableLedger<'_>,
     low: &LowPowerLedger,
-    ledger: &Ledger<'_>,
 ) {
-    let LowPowerLedger { whole, measured, transitions: [sleep, deepen, wake, fast_wake], .. } = low;
     let sum = |stopped: bool| {
         let parts = variable.residency.in_service().iter().filter(|part| part.rate.is_zero() == stopped);
         parts.map(|part| part.time.as_nanos()).sum::<u64>()
@@ -316,13 +322,25 @@ fn low_power_holds(
         let parts = variable.residency.in_transition().iter().filter(|part| part.new.is_zero() == entering);
         parts.map(|part| part.time.as_nanos()).sum::<u64>()
     };
-    let metered = [sum(false), pauses(true), sum(true), pauses(false)];
+    let (measured, metered) = (&low.measured, [sum(false), pauses(true), sum(true), pauses(false)]);
     let told = [measured.awake_ns, measured.entering_ns, measured.low_ns(), measured.waking_ns];
     findings.check(told == metered, &link.name, || {
         format!(
             "its low-power idle reports {told:?} ns awake, entering, low and waking; its line was so for {metered:?}"
         )
     });
+}
+
+/// Checks the times of low-power idle: they add up to the run, each transition has its own length, and the time awake is
+/// that of the packets and of the hysteresis.
+fn low_power_holds(
+    findings: &mut Findings,
+    link: &LinkLedger<'_>,
+    low: &LowPowerLedger,
+    counters: &LinkCounters,
+    ledger: &Ledger<'_>,
+) {
+    let LowPowerLedger { whole, transitions: [sleep, deepen, wake, fast_wake], hysteresis, .. } = low;
     let end = ledger.end.as_nanos();
     findings.check(whole.total_ns() == end, &link.name, || {
         format!("its states of low-power idle last {} ns; the run lasts {end}", whole.total_ns())
@@ -352,21 +370,37 @@ fn low_power_holds(
             format!("slept {times} times for {low} ns; its schedule has {count} times of {most} ns")
         });
     }
+    // Packets that it has sent for certain, and all that it has accepted.
+    let time = |packets: u64, bytes: u64| {
+        let bytes = u128::from(bytes) + u128::from(packets) * u128::from(link.overhead);
+        bytes * BIT_NANOS_PER_BYTE / u128::from(link.max_rate.as_bps())
+    };
+    let accepted = counters.delivered_packets + link.held.0;
+    let (sent, all) = (
+        time(counters.delivered_packets, counters.delivered_bytes),
+        time(accepted, counters.delivered_bytes + link.held.1),
+    );
     // A nanosecond for each time awake, because departures are rounded down.
-    let most = u128::from(link.max_rate.as_bps()) * u128::from(whole.awake_ns + woken + 1);
-    findings.check(u128::from(variable.sent_bytes) * BIT_NANOS_PER_BYTE <= most, &link.name, || {
-        format!(
-            "sent {} bytes in {} ns awake, more than {} carries",
-            variable.sent_bytes, whole.awake_ns, link.max_rate
-        )
+    let (awake, idle) = (u128::from(whole.awake_ns), u128::from(hysteresis.as_nanos()));
+    let least = sent + u128::from(whole.sleeps) * idle;
+    findings.check(least <= awake + u128::from(woken) + 1, &link.name, || {
+        let (sleeps, delivered) = (whole.sleeps, counters.delivered_bytes);
+        format!("was awake for {awake} ns; {delivered} bytes and {sleeps} times of {hysteresis} take {least} ns")
     });
+    // It is idle for at most a hysteresis before each packet, and after each time of waking.
+    if low.naps.is_none() && !low.is_coupled {
+        let most = all + u128::from(accepted + woken) * (idle + 1);
+        findings.check(awake <= most, &link.name, || {
+            format!("was awake for {awake} ns; {accepted} packets keep it awake for at most {most} ns")
+        });
+    }
 }
 
 /// Checks the energy of low-power idle: full power awake, in transitions and in refreshes; a share of the power that the
 /// link can save in low power.
 #[allow(clippy::cast_precision_loss)]
-fn low_power_energy_holds(findings: &mut Findings, link: &LinkLedger<'_>, low: &LowPowerLedger, power: &[PowerModel]) {
-    let LowPowerLedger { measured, shares: (asleep, fast), .. } = low;
+fn low_power_energy_holds(findings: &mut Findings, link: &LinkLedger<'_>, low: &LowPowerLedger) {
+    let LowPowerLedger { measured, shares: (asleep, fast), power, .. } = low;
     let full = measured.awake_ns + measured.entering_ns + measured.waking_ns + measured.refresh_ns;
     for (model, reported) in power.iter().zip(&low.reported) {
         let rate = link.max_rate;
