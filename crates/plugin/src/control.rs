@@ -9,7 +9,7 @@ use netlull_guest::control::{ControlAnswer, ControlContext, Deliveries};
 use netlull_guest::record::Record;
 use netlull_tcp::cc::{
     Ack, CongestionControl, CongestionControlFactory, ControlEvent, Delivery, Idle, Loss, PlugInControl, Recovered,
-    Spurious, Start, TimeoutKind, Transmission,
+    Spurious, Start, TimeoutKind, Transmission, Variable,
 };
 use netlull_tcp::delivery::{DeliveryRate, LostSegment};
 use netlull_tcp::{Config, TcpOptions};
@@ -225,6 +225,9 @@ impl CongestionControl for ModuleControl {
     fn failure(&self) -> Option<&ConfigError> {
         self.fault.as_deref()
     }
+
+    /// Reports nothing: the binary interface has no names of variables.
+    fn variables(&self, _each: &mut dyn FnMut(&str, Variable<'_>)) {}
 
     fn owns_window(&self) -> bool {
         self.answer.owns_window
