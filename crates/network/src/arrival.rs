@@ -188,9 +188,10 @@ mod tests {
 
     #[test]
     fn noise_comes_first_then_the_script_then_the_batch() {
-        let noise = Some(NoiseModel { mean: millis(2), shape: 1.0, reorder: false });
+        let model = NoiseModel { mean: millis(2), shape: 1.0, reorder: false };
+        let noise = Some(model);
         let late = vec![LatePackets { flow: 0, packets: vec![(2, millis(100))] }];
-        let mut alone = Noise::new(noise.expect("noise"), stream());
+        let mut alone = Noise::new(model, stream());
         let mut both = Arrivals::new(&ArrivalModel { noise, late: late.clone(), aggregation: None }, stream());
         let aggregation = Some(Aggregation { period: millis(7), start: Duration::ZERO });
         let mut all = Arrivals::new(&ArrivalModel { noise, late, aggregation }, stream());
