@@ -43,7 +43,7 @@ _PATH = Path(str(files("netlull"))) / "shipped" / "conformance" / "path.toml"
 
 @dataclass(frozen=True)
 class Check:
-    """One observation next to the expectation."""
+    """An observation next to the expectation."""
 
     kind: Kind
     what: str
