@@ -699,14 +699,14 @@ def _undone(bench: Bench, trace: Trace, late: float, event: str, number: str) ->
         "B/s",
         f"{number} step 4",
     )
-    for name in ("BBR.inflight_longterm", "BBR.inflight_shortterm", "BBR.bw_shortterm"):
+    for name, unit in (("BBR.inflight_longterm", "B"), ("BBR.inflight_shortterm", "B"), ("BBR.bw_shortterm", "B/s")):
         before = trace.number(name).at(late)
         bench.state(
             f"{name.removeprefix('BBR.')} 0.3 s later, at least as before",
             trace.number(name).at(begun + 0.3),
             before,
             math.inf,
-            "",
+            unit,
             f"{number} step 3",
         )
     back = next((spell.start_s for spell in trace.spells("PROBE_UP") if spell.end_s > begun), math.nan)
