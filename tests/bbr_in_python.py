@@ -57,11 +57,14 @@ class Bbr(netlull.CongestionControl):
         pass
 
     def on_loss(self, loss):
-        self.save_cwnd()
+        self.save_state_upon_loss()
         self.phase = "fast_recovery"
 
     def on_timeout(self, loss, repeated):
-        self.save_cwnd()
+        if self.phase == "open":
+            self.save_state_upon_loss()
+        else:
+            self.save_cwnd()
         self.phase = "loss"
         self.cwnd = self.smss
 
@@ -80,7 +83,6 @@ class Bbr(netlull.CongestionControl):
     def on_marked_lost(self, now, lost):
         if not self.is_loss_in_round:
             self.loss_round_delivered = self.delivered
-            self.save_state_upon_loss()
         self.is_loss_in_round = True
         if lost.start != self.lost_end or not self.ranges_lost:
             self.ranges_lost += 1
@@ -205,6 +207,7 @@ class Bbr(netlull.CongestionControl):
     # Undo
 
     def save_state_upon_loss(self):
+        # NoteLoss would save it again after the first loss has already changed it (5.5.10.2).
         self.save_cwnd()
         bounds = ("bw_shortterm", "inflight_shortterm", "inflight_longterm")
         self.undo = {"state": None, **{name: getattr(self, name) for name in bounds}}

@@ -434,11 +434,13 @@ def startup_aggregation(bench: Bench) -> None:
     )
     startup = _first(trace, "STARTUP")
     end = bench.mark(_end(startup), "STARTUP ends")
+    # A segment sent between two acknowledgements of a batch measures one batch more than its interval has, of four or
+    # more in a round trip of 160 ms or more with its queue.
     bench.state(
         "max_bw at the end of STARTUP",
         trace.number("BBR.max_bw").at(end),
         0.95 * _RATE,
-        1.05 * _RATE,
+        1.25 * _RATE,
         "B/s",
         "A.12 step 4",
     )
@@ -644,7 +646,7 @@ def policer(bench: Bench) -> None:
     "A.18",
     "Handling spurious fast recovery",
     _DRAFT,
-    "20 Mb/s, 100 ms; 30 packets of PROBE_UP arrive 40 ms late; bulk data",
+    "20 Mb/s, 100 ms; 10 packets of PROBE_UP arrive 60 ms late; bulk data",
 )
 def spurious_fast_recovery(bench: Bench) -> None:
     """Delay 10 packets by 60 ms each, sent from 50 ms after the start of PROBE_UP on: they are overtaken, not lost."""
@@ -659,15 +661,25 @@ def spurious_fast_recovery(bench: Bench) -> None:
     "A.19",
     "Handling spurious RTO recovery",
     _DRAFT,
-    "20 Mb/s, 100 ms; all packets of PROBE_UP arrive 1 s late; bulk data",
+    "20 Mb/s, 100 ms; all packets of PROBE_UP are late until the timer expires; least RTO 200 ms; bulk data",
 )
 def spurious_timeout(bench: Bench) -> None:
-    """Delay all packets of a second by 1 s, from 50 ms after the start of PROBE_UP on: the timer expires."""
-    start = bench.entry(bench.run("5 s", note="to find PROBE_UP"), "PROBE_UP", 3.27)
-    before = bench.traces[-1].sent_before(start + 0.05) + 2
-    late = [{"flow": "flow", "packets": list(range(before, before + 420)), "by": "1 s"}]
-    trace = bench.run("7 s", {"link.N1-N2.late": late, "tcp.undo": "rfc"}, note="with late packets")
-    _undone(bench, trace, start + 0.05, "timeout", "A.19")
+    """Delay all packets from 50 ms after the start of PROBE_UP on, until the retransmission timer has expired.
+
+    A run with longer delays finds that time. The first late packet is then acknowledged 30 ms after it.
+    """
+    settings = {"tcp.undo": "rfc", "tcp.min_rto": "200 ms"}
+    found = bench.run("5 s", settings, note="to find PROBE_UP")
+    late = bench.entry(found, "PROBE_UP", 3.27) + 0.05
+    first = found.sent_before(late) + 2
+    held = [{"flow": "flow", "packets": list(range(first, first + 2000)), "by": "3 s"}]
+    silent = bench.run("6 s", {**settings, "link.N1-N2.late": held}, note="to find the timeout")
+    expired = next((float(at) for at in silent.events("timeout") if at > late), late + 1)
+    numbers = list(range(first, silent.sent_before(expired - 1e-6) + 2))
+    by = expired + 0.03 - late - max(_RTT, silent.inflight().at(late) / _RATE)
+    lates = [{"flow": "flow", "packets": numbers, "by": _time(by)}]
+    trace = bench.run("7 s", {**settings, "link.N1-N2.late": lates}, note="with late packets")
+    _undone(bench, trace, late, "timeout", "A.19")
 
 
 def _undone(bench: Bench, trace: Trace, late: float, event: str, number: str) -> None:
@@ -680,29 +692,27 @@ def _undone(bench: Bench, trace: Trace, late: float, event: str, number: str) ->
     )
     bench.black_box("drops", len(trace.drops()), 0, 0, "", f"{number} step 1")
     bench.black_box(
-        "delivered from 1.5 s later for 1 s",
-        trace.delivered(begun + 1.5, begun + 2.5),
+        "delivered from 0.2 s to 0.42 s later",
+        trace.delivered(begun + 0.2, begun + 0.42),
         0.9 * _RATE,
         1.001 * _RATE,
         "B/s",
         f"{number} step 4",
     )
-    for name in ("BBR.inflight_longterm", "BBR.inflight_shortterm", "BBR.bw_shortterm"):
+    for name, unit in (("BBR.inflight_longterm", "B"), ("BBR.inflight_shortterm", "B"), ("BBR.bw_shortterm", "B/s")):
         before = trace.number(name).at(late)
         bench.state(
-            f"{name.removeprefix('BBR.')} 1 s later, at least as before",
-            trace.number(name).at(begun + 1.0),
+            f"{name.removeprefix('BBR.')} 0.3 s later, at least as before",
+            trace.number(name).at(begun + 0.3),
             before,
             math.inf,
-            "",
+            unit,
             f"{number} step 3",
         )
-    entered = [spell.state for spell in trace.spells("PROBE_REFILL", "PROBE_UP") if spell.end_s > begun + 0.01]
     back = next((spell.start_s for spell in trace.spells("PROBE_UP") if spell.end_s > begun), math.nan)
     bench.state(
-        "back in PROBE_UP after the start of the recovery by", max(back - begun, 0.0), 0, 1.5, "s", f"{number} step 4"
+        "back in PROBE_UP after the start of the recovery by", max(back - begun, 0.0), 0, 0.5, "s", f"{number} step 4"
     )
-    bench.says("through", entered[:1] != [], True, f"{number} step 4")
 
 
 @case(

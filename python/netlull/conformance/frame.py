@@ -43,7 +43,7 @@ _PATH = Path(str(files("netlull"))) / "shipped" / "conformance" / "path.toml"
 
 @dataclass(frozen=True)
 class Check:
-    """One observation next to the expectation."""
+    """An observation next to the expectation."""
 
     kind: Kind
     what: str
@@ -222,13 +222,13 @@ class Bench:
         return self._within("state", what, seen, low, high, unit, source)
 
     def _within(self, kind: Kind, what: str, seen: float, low: float, high: float, unit: str, source: str) -> bool:
-        holds = low <= seen <= high
+        holds = bool(low <= seen <= high)
         self.checks.append(Check(kind, what, shown(seen, unit), _bounds(low, high, unit), holds, source))
         return holds
 
     def says(self, what: str, seen: object, expected: object, source: str, *, kind: Kind = "state") -> bool:
         """Checks a word, such as a state, against the expected one."""
-        holds = seen == expected
+        holds = bool(seen == expected)
         self.checks.append(Check(kind, what, _text(seen), _text(expected), holds, source))
         return holds
 

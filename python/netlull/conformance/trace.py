@@ -71,7 +71,7 @@ class Spell:
 
 
 class Trace:
-    """One run. Times are in s, volumes in bytes, rates of data in bytes/s."""
+    """A run. Times are in s, volumes in bytes, rates of data in bytes/s."""
 
     def __init__(self, result: Result, note: str = "") -> None:
         self.result = result
