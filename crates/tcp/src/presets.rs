@@ -3,8 +3,8 @@
 use crate::config::{
     Acknowledgements, Algorithm, Config, CongestionWindow, CwndUnit, DelayedAck, DuplicateAck, FastRetransmitTimer,
     FlowControl, FullAck, Growth, InitialWindow, PartialAckTimer, RackClock, Recovery, RepeatedTimeout,
-    RetransmissionTimer, RttClock, RttSampling, SackCompression, ShrunkWindow, SsthreshFrom, Undo, VegasBounds, VegasFlavour,
-    WindowUpdate,
+    RetransmissionTimer, RttClock, RttSampling, SackCompression, ShrunkWindow, SsthreshFrom, Undo, VegasBounds,
+    VegasFlavour, WindowUpdate,
 };
 use crate::segment::TIMESTAMPS_PADDED;
 use netlull_units::{Bytes, Duration};

@@ -2,8 +2,8 @@
 //! The answers of a custom congestion control are checked.
 
 use super::{
-    Ack, CongestionControl, CongestionControlFactory, Delivery, Idle, Loss, PlugInControl, Recovered, Spurious,
-    Start, TimeoutKind, Transmission,
+    Ack, CongestionControl, CongestionControlFactory, Delivery, Idle, Loss, PlugInControl, Recovered, Spurious, Start,
+    TimeoutKind, Transmission,
 };
 use crate::config::Config;
 use crate::delivery::{DeliveryRate, LostSegment};

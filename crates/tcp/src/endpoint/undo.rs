@@ -116,8 +116,7 @@ impl Endpoint {
 
     /// True if F-RTO ends because no new data can go out (RFC 5682 section 2.1 step 2.b).
     pub(super) fn cannot_send_forward(&mut self) -> bool {
-        let cannot =
-            self.rare.undo.waits_for_new_data() && self.snd.max == self.rare.recovery.recovery_point();
+        let cannot = self.rare.undo.waits_for_new_data() && self.snd.max == self.rare.recovery.recovery_point();
         if cannot {
             self.stop_forward();
         }

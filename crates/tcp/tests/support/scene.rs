@@ -75,8 +75,7 @@ fn config(from: &mut Source<'_>) -> Config {
         from.one_of(&[L::NewReno, L::Sack, L::Rack, L::Sack, L::Rack, L::Tahoe, L::Reno, L::Vegas]);
     config.recovery.sack_detection =
         from.one_of(&[SackDetection::Rfc6675, SackDetection::Forward, SackDetection::Counting]);
-    config.recovery.window_reduction =
-        from.one_of(&[W::Proportional, W::Immediate, W::RateHalving, W::Linux6]);
+    config.recovery.window_reduction = from.one_of(&[W::Proportional, W::Immediate, W::RateHalving, W::Linux6]);
     config.ecn = from.one_of(&[Ecn::Off, Ecn::Classic, Ecn::Dctcp]);
     config.cwnd.hystart = from.one_of(&[true, false]);
     config.nagle = from.one_of(&[false, true]);
