@@ -12,7 +12,6 @@ use crate::net::link::Link;
 use crate::probe::{Column, Table};
 use crate::scenario::{RequestFlow, Scenario, TransferSize};
 use netlull_network::outcome::ByName;
-use netlull_tcp::Undo;
 use netlull_units::{BitRate, Duration, Instant};
 use serde::Serialize;
 
@@ -113,12 +112,12 @@ pub struct FlowSummary {
     pub timeouts: u64,
     /// TCP fast retransmits.
     pub fast_retransmits: u64,
-    /// Fast retransmits that proved needless and were undone; only with the option `undo`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub undone_fast_retransmits: Option<u64>,
-    /// Timeouts that proved needless and were undone; only with the option `undo`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub undone_timeouts: Option<u64>,
+    /// Fast retransmits that proved needless and were undone (option `undo`), if there are any.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub undone_fast_retransmits: u64,
+    /// Timeouts that proved needless and were undone (option `undo`), if there are any.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub undone_timeouts: u64,
     /// Time from opening to the last acknowledged byte; null for unfinished transfers, and for anything but a single
     /// transfer.
     pub completion_time_s: Option<f64>,
@@ -227,12 +226,16 @@ fn transfers(world: &World, flow: FlowId) -> Vec<Transfer> {
     opened.map(transfer).into_iter().collect()
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 fn tcp_summary(world: &World, scenario: &Scenario, flow: FlowId, common: FlowSummary) -> FlowSummary {
     let (connection, base, sender) = (&world.hosts.connections[flow.index()], &world.baseline, AgentId::sender(flow));
     let endpoint = &world.hosts.endpoints[sender.index()];
     let (now, then) = (endpoint.counters(), base.endpoint(sender));
     let lasted = (world.net.now - base.at.max(connection.opened.unwrap_or(world.net.now))).as_secs_f64();
-    let undoes = scenario.tcp_flows[flow.index()].config.recovery.undo != Undo::Off;
     let completion = connection.completed.zip(connection.opened).map(|(completed, opened)| completed - opened);
     FlowSummary {
         kind: "tcp",
@@ -240,8 +243,8 @@ fn tcp_summary(world: &World, scenario: &Scenario, flow: FlowId, common: FlowSum
         retransmissions: now.retransmitted_segments - then.retransmitted_segments,
         timeouts: now.timeouts - then.timeouts,
         fast_retransmits: now.fast_retransmits - then.fast_retransmits,
-        undone_fast_retransmits: undoes.then_some(now.undone_fast_retransmits - then.undone_fast_retransmits),
-        undone_timeouts: undoes.then_some(now.undone_timeouts - then.undone_timeouts),
+        undone_fast_retransmits: now.undone_fast_retransmits - then.undone_fast_retransmits,
+        undone_timeouts: now.undone_timeouts - then.undone_timeouts,
         completion_time_s: completion.map(Duration::as_secs_f64),
         congestion_control: Some(scenario.tcp_flows[flow.index()].config.congestion_control.name().to_owned()),
         segment_bytes: Some(endpoint.smss()),
@@ -252,7 +255,6 @@ fn tcp_summary(world: &World, scenario: &Scenario, flow: FlowId, common: FlowSum
 
 fn requests_summary(pool: &Pool, spec: &RequestFlow, common: FlowSummary) -> FlowSummary {
     let (totals, measured) = (pool.totals_measured(), &pool.measured);
-    let undoes = spec.config.recovery.undo != Undo::Off;
     let completions = measured.summarise();
     let seconds = |pick: fn(&Completions) -> Duration| completions.as_ref().map(|all| pick(all).as_secs_f64());
     FlowSummary {
@@ -261,8 +263,8 @@ fn requests_summary(pool: &Pool, spec: &RequestFlow, common: FlowSummary) -> Flo
         retransmissions: totals.retransmissions,
         timeouts: totals.timeouts,
         fast_retransmits: totals.fast_retransmits,
-        undone_fast_retransmits: undoes.then_some(totals.undone_fast_retransmits),
-        undone_timeouts: undoes.then_some(totals.undone_timeouts),
+        undone_fast_retransmits: totals.undone_fast_retransmits,
+        undone_timeouts: totals.undone_timeouts,
         congestion_control: Some(spec.config.congestion_control.name().to_owned()),
         segment_bytes: pool.smss,
         requests_started: Some(measured.started),

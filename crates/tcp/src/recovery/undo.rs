@@ -290,3 +290,75 @@ fn take_within(repeats: &mut Vec<Span>, block: Span) -> u32 {
     }
     count
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn span(start: u64, end: u64) -> Span {
+        Span { start, end }
+    }
+
+    fn begun(rule: config::Undo) -> Undo {
+        let mut undo = Undo::new(rule);
+        undo.begin(1000, Some(Prior { cwnd: 10_000, ssthresh: u64::MAX }), false, 0);
+        undo
+    }
+
+    #[test]
+    fn an_echo_before_the_first_retransmission_is_evidence() {
+        for rule in [config::Undo::Rfc, config::Undo::Linux6] {
+            for (echo, evidence) in [(Some(99), Some(Evidence::Timestamp)), (Some(100), None), (None, None)] {
+                let mut undo = begun(rule);
+                undo.retransmitted(span(1000, 2000), 100, 1);
+                undo.retransmitted(span(2000, 3000), 105, 1);
+                assert_eq!(undo.evidence(echo), evidence, "{rule:?} {echo:?}");
+                // A second acknowledgement counts in Linux alone.
+                let second = (rule == config::Undo::Linux6).then_some(Evidence::Timestamp);
+                assert_eq!(undo.evidence(Some(99)), second, "{rule:?}");
+            }
+        }
+        // The clock wraps: 2^32 - 1 precedes 0.
+        let mut undo = begun(config::Undo::Rfc);
+        undo.retransmitted(span(1000, 2000), 0, 1);
+        assert_eq!(undo.evidence(Some(u32::MAX)), Some(Evidence::Timestamp));
+    }
+
+    #[test]
+    fn every_retransmission_needs_a_report_of_its_own() {
+        let mut undo = begun(config::Undo::Rfc);
+        undo.retransmitted(span(1000, 2000), 0, 1);
+        undo.retransmitted(span(2000, 3000), 0, 1);
+        undo.retransmitted(span(1000, 2000), 0, 1);
+        // Data that was sent once, then a block of both segments, then the first again.
+        for (block, reported) in [(span(5000, 6000), false), (span(1000, 3000), false), (span(1000, 2000), true)] {
+            undo.duplicated(block, 1, 0, 9000);
+            assert_eq!(undo.is_reported(), reported, "{block:?}");
+        }
+    }
+
+    #[test]
+    fn linux_counts_segments_and_doubts_more_reports_than_retransmissions() {
+        let mut undo = begun(config::Undo::Linux6);
+        undo.retransmitted(span(1000, 2000), 0, 1);
+        undo.retransmitted(span(2000, 3000), 0, 1);
+        // Below SND.UNA the block's segments count, above it those known as retransmitted.
+        assert!(undo.duplicated(span(5000, 6000), 1, 0, 4000));
+        assert!(!undo.is_reported());
+        assert!(undo.duplicated(span(1000, 2000), 1, 0, 4000));
+        assert!(!undo.is_reported());
+        assert!(!undo.duplicated(span(2000, 3000), 1, 0, 4000));
+        let mut undo = begun(config::Undo::Linux6);
+        undo.retransmitted(span(1000, 2000), 0, 1);
+        assert!(undo.duplicated(span(1000, 2000), 1, 0, 4000) && undo.is_reported());
+    }
+
+    #[test]
+    fn a_congestion_echo_keeps_the_reduction() {
+        let mut undo = begun(config::Undo::Linux6);
+        undo.confirm_congestion();
+        undo.conclude(true);
+        assert!(undo.take_needless().is_some_and(|needless| needless.prior.is_none() && needless.ends_recovery));
+        assert!(undo.take_needless().is_none());
+    }
+}
