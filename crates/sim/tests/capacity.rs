@@ -151,7 +151,7 @@ proptest! {
         let mut fields = law;
         fields["buffer"] = buffer.into();
         let mut json = network(&trace(&times), &fields, transfer("300 kB"));
-        let more = json!({ "kind": "poisson", "name": "p", "from": "a", "to": "b", "rate": "2 Mb/s", "packet": packet });
+        let more = json!({ "kind": "poisson", "name": "p", "from": "a", "to": "b", "rate": "2 Mb/s", "packet": format!("{packet} B") });
         json["flow"].as_array_mut().expect("a list").push(more);
         outcome(json);
     }

@@ -168,9 +168,9 @@ fn a_policer_without_a_rate_or_a_burst_is_refused() {
         scenario(&policed("1 Mb/s", &policer, &json!({}))).map(|_| ()).expect_err("must be refused").to_string()
     };
     let zero = refusal(json!({ "kind": "policer", "rate": "0 b/s", "burst": "15 kB" }));
-    assert_eq!(zero, "link.a-b.loss.rate: is 0 b/s; expected above 0 b/s");
+    assert_eq!(zero, "link.a-b.loss.rate: is 0 b/s; expected more than 0 b/s");
     let zero = refusal(json!({ "kind": "policer", "rate": "1 Mb/s", "burst": "0 B" }));
-    assert_eq!(zero, "link.a-b.loss.burst: is 0 B; expected above 0 B");
+    assert_eq!(zero, "link.a-b.loss.burst: is 0 B; expected more than 0 B");
     assert!(refusal(json!({ "kind": "policer", "rate": "1 Mb/s" })).contains("link.a-b.loss.burst: is missing"));
 }
 
@@ -185,7 +185,7 @@ proptest! {
         start in 0_u64..2_000,
         seed in 0_u32..1000,
     ) {
-        let policer = json!({ "kind": "policer", "rate": rate, "burst": burst, "start": format!("{start} ms") });
+        let policer = json!({ "kind": "policer", "rate": format!("{rate} b/s"), "burst": format!("{burst} B"), "start": format!("{start} ms") });
         let mut json = transfer(&policer, &Value::Null);
         json["duration"] = "3 s".into();
         json["seed"] = seed.into();

@@ -32,7 +32,8 @@ pub struct LinkDocument {
     pub from: String,
     /// Receiving node.
     pub to: String,
-    /// Adds the link `TO-FROM` with the same rate, overhead, delay, buffer and queue, without the other options.
+    /// Adds the link `TO-FROM` with the same rate, overhead, delay, buffer and queue (no controller, capacity, loss, noise,
+    /// late packets or aggregation).
     #[serde(default)]
     pub duplex: bool,
     /// Rate; the maximum if a controller or a varying capacity changes it.
