@@ -176,6 +176,19 @@ MENDS: list[tuple[str, str, Edits]] = [
         ],
     ),
     (
+        "growth by segments",
+        "5.3.3.9",
+        [
+            (
+                "        let growth_this_round = self\n            .smss\n            .checked_shl(self.bw_probe_up_rounds)\n"
+                "            .unwrap_or(u64::MAX);\n",
+                "        let growth_this_round = 1_u64 << self.bw_probe_up_rounds;\n",
+            ),
+            ("Ord::max(self.cwnd / growth_this_round, 1);", "Ord::max(self.cwnd / growth_this_round, self.smss);"),
+            ("            self.inflight_longterm += delta;\n", "            self.inflight_longterm += delta * self.smss;\n"),
+        ],
+    ),
+    (
         "losses leave the flight",
         "2.2",
         [

@@ -364,6 +364,9 @@ impl Sender {
         let packet = Packet { number: self.next_number, segment, sent: self.now };
         self.next_number += 1;
         let inflight = self.inflight();
+        if inflight == 0 {
+            self.progress_at = self.now;
+        }
         controls.iter_mut().for_each(|control| control.sent(&packet, inflight));
         self.outstanding.insert(packet.number, packet);
         if let Some(arrival) = self.carry(path) {
