@@ -45,12 +45,10 @@ impl DozingTransmitter {
         if ready.max(before) <= now {
             fixed.send(now, size, backlog);
         } else {
-            // A line that wakes starts at a whole nanosecond.
-            fixed.free_at = ready.max(before);
-            if !fixed.waits(now, size, buffer, backlog.get_or_insert_with(Backlog::first)) {
-                fixed.free_at = before;
+            if !fixed.waits_until(ready.max(before), now, size, buffer, backlog) {
                 return None;
             }
+            // A line that wakes starts at a whole nanosecond.
             if ready > before {
                 fixed.serialiser.idle();
             }

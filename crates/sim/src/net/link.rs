@@ -273,9 +273,7 @@ impl Link {
         let air = self.ingress.as_ref()?.air.as_ref()?;
         let starts = air.free_at().max(now);
         if starts > now {
-            let own = std::mem::replace(&mut fixed.free_at, starts);
-            if !fixed.waits(now, size, self.buffer, self.backlog.get_or_insert_with(Backlog::first)) {
-                fixed.free_at = own;
+            if !fixed.waits_until(starts, now, size, self.buffer, &mut self.backlog) {
                 return Some(self.refuse(size));
             }
         } else {
