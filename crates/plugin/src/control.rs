@@ -9,7 +9,7 @@ use netlull_guest::control::{ControlAnswer, ControlContext, Deliveries};
 use netlull_guest::record::Record;
 use netlull_tcp::cc::{
     Ack, CongestionControl, CongestionControlFactory, ControlEvent, Delivery, Idle, Loss, PlugInControl, Recovered,
-    Start, TimeoutKind, Transmission,
+    Spurious, Start, TimeoutKind, Transmission,
 };
 use netlull_tcp::delivery::{DeliveryRate, LostSegment};
 use netlull_tcp::{Config, TcpOptions};
@@ -181,6 +181,10 @@ impl CongestionControl for ModuleControl {
 
     fn on_recovered(&mut self, recovered: &Recovered) {
         self.tell(recovered.now, ControlEvent::OnRecovered(*recovered), Deliveries::default());
+    }
+
+    fn on_spurious(&mut self, spurious: &Spurious) {
+        self.tell(spurious.now, ControlEvent::OnSpurious(*spurious), Deliveries::default());
     }
 
     fn on_idle_restart(&mut self, idle: &Idle) {

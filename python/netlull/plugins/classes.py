@@ -283,6 +283,7 @@ class CongestionControl(PlugIn):
         "on_congestion_echo",
         "on_timeout",
         "on_recovered",
+        "on_spurious",
         "on_idle_restart",
         "on_flight",
         "on_delivery",

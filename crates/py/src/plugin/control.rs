@@ -1,7 +1,7 @@
 //! Congestion controls in Python.
 
 use super::link::not_on_tape;
-use super::views::{AckView, DeliveryView, IdleView, LossView, LostView, RecoveredView, StartView};
+use super::views::{AckView, DeliveryView, IdleView, LossView, LostView, RecoveredView, SpuriousView, StartView};
 use super::{Class, nonsense, refused, session, table};
 use netlull_mechanism::ConfigError;
 use netlull_sim::tape::{PartHead, Played, Recorded};
@@ -142,6 +142,7 @@ impl Object {
             }
             ControlEvent::OnTimeout { loss, kind } => own.call1((LossView::from(loss), *kind == TimeoutKind::Repeated)),
             ControlEvent::OnRecovered(recovered) => own.call1((RecoveredView::from(recovered),)),
+            ControlEvent::OnSpurious(spurious) => own.call1((SpuriousView::from(spurious),)),
             ControlEvent::OnIdleRestart(idle) | ControlEvent::OnFlight(idle) => own.call1((IdleView::from(idle),)),
             ControlEvent::OnDelivery(delivery) => own.call1((DeliveryView::from(delivery),)),
             ControlEvent::OnMarkedLost { now, lost } => own.call1((now.as_secs_f64(), LostView::from(lost))),

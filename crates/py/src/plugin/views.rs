@@ -6,7 +6,7 @@ use netlull_mechanism::observe::{Amount, Observation, Reason};
 use netlull_mechanism::rate::{Admission, HeadVerdict};
 use netlull_mechanism::station::{PacketView, StationEvent, TcpView};
 use netlull_tcp::RecoveryPhase;
-use netlull_tcp::cc::{Ack, Delivery, Idle, Loss, Recovered, Start};
+use netlull_tcp::cc::{Ack, Delivery, Idle, Loss, Recovered, Spurious, Start};
 use netlull_tcp::delivery::LostSegment;
 use netlull_units::{Duration, Instant};
 use pyo3::prelude::*;
@@ -116,6 +116,13 @@ views! {
         now: f64 = recovered.now.as_secs_f64(),
         flight: u64 = recovered.flight,
         window: u64 = recovered.window,;
+    /// The proof that a recovery was needless.
+    SpuriousView as "Spurious" from Spurious, spurious:
+        now: f64 = spurious.now.as_secs_f64(),
+        flight: u64 = spurious.flight,
+        cwnd: u64 = spurious.cwnd,
+        ssthresh: u64 = spurious.ssthresh,
+        timed_out: bool = spurious.timed_out,;
     /// A sample of the delivery rate, in bytes per second.
     DeliveryView as "Delivery" from Delivery, delivery:
         now: f64 = delivery.now.as_secs_f64(),

@@ -2,7 +2,7 @@
 //! The answers of a custom congestion control are checked.
 
 use super::{
-    Ack, CongestionControl, CongestionControlFactory, Delivery, Idle, Loss, PlugInControl, Recovered, Start,
+    Ack, CongestionControl, CongestionControlFactory, Delivery, Idle, Loss, PlugInControl, Recovered, Spurious, Start,
     TimeoutKind, Transmission,
 };
 use crate::config::Config;
@@ -43,6 +43,8 @@ pub enum ControlEvent {
     },
     /// The end of fast recovery.
     OnRecovered(Recovered),
+    /// The proof that a recovery was needless.
+    OnSpurious(Spurious),
     /// Data after a pause of more than an RTO.
     OnIdleRestart(Idle),
     /// The transmission of new data with nothing in flight, after a pause of any length.
@@ -76,6 +78,7 @@ impl ControlEvent {
             Self::OnCongestionEcho(_) => "on_congestion_echo",
             Self::OnTimeout { .. } => "on_timeout",
             Self::OnRecovered(_) => "on_recovered",
+            Self::OnSpurious(_) => "on_spurious",
             Self::OnIdleRestart(_) => "on_idle_restart",
             Self::OnFlight(_) => "on_flight",
             Self::OnDelivery(_) => "on_delivery",
@@ -196,6 +199,10 @@ impl<L: Listener> CongestionControl for Heard<L> {
         self.tell(ControlEvent::OnRecovered(*recovered));
     }
 
+    fn on_spurious(&mut self, spurious: &Spurious) {
+        self.tell(ControlEvent::OnSpurious(*spurious));
+    }
+
     fn on_idle_restart(&mut self, idle: &Idle) {
         self.tell(ControlEvent::OnIdleRestart(*idle));
     }
@@ -306,6 +313,7 @@ impl CongestionControl for Watched {
         on_congestion_echo(loss: &Loss) at loss.now;
         on_timeout(loss: &Loss, kind: TimeoutKind) at loss.now;
         on_recovered(recovered: &Recovered) at recovered.now;
+        on_spurious(spurious: &Spurious) at spurious.now;
         on_idle_restart(idle: &Idle) at idle.now;
         on_flight(idle: &Idle) at idle.now;
         on_delivery(delivery: &Delivery, rate: &mut DeliveryRate) at delivery.now;
