@@ -1318,6 +1318,11 @@ class TcpOptions:
 
     Default: proportional; linux-6: linux_6.
     """
+    undo: Literal["off", "rfc", "linux_6"] | None = None
+    """Detection and undo of needless recoveries; with `loss_recovery = "reno"`, `"new_reno"`, `"sack"` or `"rack"`.
+
+    Default: off; linux-6: linux_6.
+    """
     ecn: Literal["off", "classic", "dctcp"] | None = None
     """Explicit congestion notification; `dctcp` brings its own. Default: off."""
     hystart: bool | None = None

@@ -113,8 +113,13 @@ impl Rack {
         self.reordering_seen = true;
     }
 
-    /// Section 6.2 step 4: handles a D-SACK of data up to `end`; the window grows once per round trip.
-    pub fn on_duplicate_sack(&mut self, _end: u64, una: u64, nxt: u64) {
+    /// Section 6.2 step 4: handles a D-SACK of data up to `end`; the window grows once per round trip. In Linux only
+    /// after reordering, and not for a tail loss probe (`tcp_dsack_seen`).
+    pub fn on_duplicate_sack(&mut self, end: u64, una: u64, nxt: u64) {
+        let of_probe = self.probe.is_some_and(|probe| probe.end == end);
+        if self.clock == RackClock::Jiffies && (!self.reordering_seen || of_probe) {
+            return;
+        }
         if self.dsack_round.is_none_or(|round| una >= round) {
             self.dsack_round = Some(nxt);
             self.multiplier = self.multiplier.saturating_add(1);

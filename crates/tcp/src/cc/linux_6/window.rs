@@ -176,7 +176,8 @@ impl Window {
     }
 
     /// Handles an acknowledgement that does not open the window.
-    pub fn repeat(&mut self, _ack: &Ack) {
+    pub fn repeat(&mut self, ack: &Ack) {
+        self.validate(ack);
         self.pending = 0;
     }
 
