@@ -257,7 +257,10 @@ mod tests {
         // Before the start everything passes.
         assert!((0..10).all(|_| passes(9_999, 1500)));
         // Two packets empty the bucket. At 10.999 ms it holds 1498.5 B, at 11 ms 1500 B.
-        assert_eq!([10_000, 10_000, 10_000, 10_999, 11_000].map(|at| passes(at, 1500)), [true, true, false, false, true]);
+        assert_eq!(
+            [10_000, 10_000, 10_000, 10_999, 11_000].map(|at| passes(at, 1500)),
+            [true, true, false, false, true]
+        );
         // A lost packet takes nothing: at 11.5 ms a packet of 750 B passes, but not one of 751 B.
         assert_eq!([751, 750, 1].map(|size| passes(11_500, size)), [false, true, false]);
         // The bucket holds at most 3000 B, after any pause.

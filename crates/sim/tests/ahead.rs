@@ -83,7 +83,9 @@ fn path_law() -> impl Strategy<Value = Value> {
         Just(json!({ "aggregation": { "period": "10 ms" } })),
         Just(json!({ "aggregation": { "period": "3 ms", "start": "150 ms" } })),
         Just(json!({ "noise": { "mean": "3 ms", "shape": 1.5, "reorder": true } })),
-        Just(json!({ "noise": { "mean": "1 ms", "shape": 0.5, "reorder": true }, "aggregation": { "period": "5 ms" } })),
+        Just(
+            json!({ "noise": { "mean": "1 ms", "shape": 0.5, "reorder": true }, "aggregation": { "period": "5 ms" } })
+        ),
     ];
     let queue = prop_oneof![3 => Just(json!({})), 1 => Just(json!({ "queue": { "kind": "codel" } }))];
     (law, queue).prop_map(|(mut law, queue)| {

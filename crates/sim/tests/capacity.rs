@@ -73,7 +73,9 @@ fn a_trace_that_cannot_be_is_refused() {
         refusal(json!({ "kind": "trace" }), json!({})),
         "link.a-b.capacity: has both or neither of `opportunities` and `file`; expected one of them"
     );
-    assert!(refusal(trace(&[2, 1]), json!({})).starts_with("link.a-b.capacity.opportunities: has no time or a wrong one"));
+    assert!(
+        refusal(trace(&[2, 1]), json!({})).starts_with("link.a-b.capacity.opportunities: has no time or a wrong one")
+    );
     assert_eq!(
         refusal(fine(), json!({ "rate": "11 Mb/s" })),
         "link.a-b.capacity: has a mean rate of 12 Mb/s; expected at most the link's rate, 11 Mb/s"
@@ -149,7 +151,7 @@ proptest! {
         let mut fields = law;
         fields["buffer"] = buffer.into();
         let mut json = network(&trace(&times), &fields, transfer("300 kB"));
-        let more = json!({ "kind": "poisson", "name": "p", "from": "a", "to": "b", "rate": "2 Mb/s", "packet": packet });
+        let more = json!({ "kind": "poisson", "name": "p", "from": "a", "to": "b", "rate": "2 Mb/s", "packet": format!("{packet} B") });
         json["flow"].as_array_mut().expect("a list").push(more);
         outcome(json);
     }

@@ -125,7 +125,8 @@ fn losses_that_cannot_be_are_refused_with_field_value_and_expectation() {
 
 /// Datagrams of 1500 B at `rate` over a link of 10 Mb/s with a policer, for 10 s.
 fn policed(rate: &str, policer: &Value, fields: &Value) -> Value {
-    let mut link = json!({ "from": "a", "to": "b", "rate": "10 Mb/s", "delay": "5 ms", "buffer": "unlimited", "loss": policer });
+    let mut link =
+        json!({ "from": "a", "to": "b", "rate": "10 Mb/s", "delay": "5 ms", "buffer": "unlimited", "loss": policer });
     link.as_object_mut().expect("a table").extend(fields.as_object().expect("a table").clone());
     let flow = json!({ "kind": "cbr", "name": "t", "from": "a", "to": "b", "rate": rate });
     json!({ "duration": "10 s", "nodes": ["a", "b"], "link": [link], "flow": [flow] })
@@ -167,9 +168,9 @@ fn a_policer_without_a_rate_or_a_burst_is_refused() {
         scenario(&policed("1 Mb/s", &policer, &json!({}))).map(|_| ()).expect_err("must be refused").to_string()
     };
     let zero = refusal(json!({ "kind": "policer", "rate": "0 b/s", "burst": "15 kB" }));
-    assert_eq!(zero, "link.a-b.loss.rate: is 0 b/s; expected above 0 b/s");
+    assert_eq!(zero, "link.a-b.loss.rate: is 0 b/s; expected more than 0 b/s");
     let zero = refusal(json!({ "kind": "policer", "rate": "1 Mb/s", "burst": "0 B" }));
-    assert_eq!(zero, "link.a-b.loss.burst: is 0 B; expected above 0 B");
+    assert_eq!(zero, "link.a-b.loss.burst: is 0 B; expected more than 0 B");
     assert!(refusal(json!({ "kind": "policer", "rate": "1 Mb/s" })).contains("link.a-b.loss.burst: is missing"));
 }
 
@@ -184,7 +185,7 @@ proptest! {
         start in 0_u64..2_000,
         seed in 0_u32..1000,
     ) {
-        let policer = json!({ "kind": "policer", "rate": rate, "burst": burst, "start": format!("{start} ms") });
+        let policer = json!({ "kind": "policer", "rate": format!("{rate} b/s"), "burst": format!("{burst} B"), "start": format!("{start} ms") });
         let mut json = transfer(&policer, &Value::Null);
         json["duration"] = "3 s".into();
         json["seed"] = seed.into();

@@ -10,8 +10,8 @@ use netlull_mechanism::link;
 use netlull_mechanism::radio::ShaperConfig;
 use netlull_mechanism::rate::QueueLength;
 use netlull_mechanism::station;
-use netlull_network::loss::LossModel;
 use netlull_network::arrival::ArrivalModel;
+use netlull_network::loss::LossModel;
 use netlull_network::noise::NoiseModel;
 use netlull_network::outcome::ShaperOutcome;
 use netlull_network::plan::{

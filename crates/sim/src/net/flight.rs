@@ -358,11 +358,10 @@ mod tests {
                     }
                     2 | 3 => {
                         // Among the packets, behind all of the same arrival.
-                        let at = model.front().map_or(next, |first| first + model.len() as u32 / u32::from(step));
+                        let at = model.front().map_or(next, |first| first + model.len() as u32 / u32::from(step)).min(next);
                         let packet = Packet { size: at, ..Packet::default() };
                         flight.insert(u64::from(at), &packet, &mut store);
                         model.insert(model.partition_point(|size| *size <= at), at);
-                        next = next.max(at + 1);
                     }
                     4..=9 if !model.is_empty() => {
                         flight.skip(&mut store);

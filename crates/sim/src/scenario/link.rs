@@ -1,7 +1,7 @@
 //! Links: ends, rates, controllers, varying capacities, shared airs.
 
-use super::frame::{FASTEST, Nodes, Result, check, check_name, listed, refuse, refused, two_nodes};
 use super::arrival::{self, AggregationDocument, LateDocument, NoiseDocument};
+use super::frame::{FASTEST, Nodes, Result, check, check_name, listed, refuse, refused, two_nodes};
 use super::loss::LossDocument;
 use super::quantity::BufferSize;
 use super::queue::{self, Measure, QueueDocument};
@@ -32,7 +32,8 @@ pub struct LinkDocument {
     pub from: String,
     /// Receiving node.
     pub to: String,
-    /// Adds the link `TO-FROM` with the same rate, overhead, delay, buffer and queue, without the other options.
+    /// Adds the link `TO-FROM` with the same rate, overhead, delay, buffer and queue (no controller, capacity, loss, noise,
+    /// late packets or aggregation).
     #[serde(default)]
     pub duplex: bool,
     /// Rate; the maximum if a controller or a varying capacity changes it.

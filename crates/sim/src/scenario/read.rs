@@ -4,10 +4,10 @@ use super::ScenarioError;
 use super::document::{
     BernoulliDocument, BurstsDocument, CampusSizeDocument, CapacityDocument, CbrDocument, CodelDocument, Document,
     DropTailDocument, EmpiricalSizeDocument, ExponentialSizeDocument, FixedSizeDocument, FloodingDocument,
-    FlowDocument, GilbertElliottDocument, LognormalSizeDocument, LossDocument, ParetoSizeDocument, PolicerDocument, QueueDocument,
-    RadioDocument, RadioPowersDocument, RedDocument, ReplayDocument, RequestsDocument, ScriptedDocument,
-    SimultaneousDocument, SizeDocument, StepsDocument, TcpFlowDocument, TraceDocument, UniformRedrawDocument, UpdateDocument,
-    WebSearchSizeDocument,
+    FlowDocument, GilbertElliottDocument, LognormalSizeDocument, LossDocument, ParetoSizeDocument, PolicerDocument,
+    QueueDocument, RadioDocument, RadioPowersDocument, RedDocument, ReplayDocument, RequestsDocument, ScriptedDocument,
+    SimultaneousDocument, SizeDocument, StepsDocument, TcpFlowDocument, TraceDocument, UniformRedrawDocument,
+    UpdateDocument, WebSearchSizeDocument,
 };
 use netlull_document::{read, read_by_kind, within};
 use netlull_text::name_of;
