@@ -8,8 +8,8 @@ use netlull_guest::abi::{Kind, place};
 use netlull_guest::control::{ControlAnswer, ControlContext, Deliveries};
 use netlull_guest::record::Record;
 use netlull_tcp::cc::{
-    Ack, CongestionControl, CongestionControlFactory, ControlEvent, Delivery, Idle, Loss, PlugInControl, Recovered, Spurious,
-    Start, TimeoutKind, Transmission,
+    Ack, CongestionControl, CongestionControlFactory, ControlEvent, Delivery, Idle, Loss, PlugInControl, Recovered,
+    Spurious, Start, TimeoutKind, Transmission,
 };
 use netlull_tcp::delivery::{DeliveryRate, LostSegment};
 use netlull_tcp::{Config, TcpOptions};

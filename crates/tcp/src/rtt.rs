@@ -276,6 +276,24 @@ mod tests {
     }
 
     #[test]
+    fn after_a_needless_timeout_a_sample_of_new_data_counts_in_full() {
+        let mut rtt = fine(ms(1), ms(1));
+        rtt.sample(Instant::ZERO, ms(100), START);
+        let before = rtt.before_timeout();
+        rtt.back_off();
+        rtt.widen(before, 5000);
+        // Old data, as RFC 6298 says: SRTT = 7/8 100 + 1/8 300 = 125, RTTVAR = 3/4 50 + 1/4 200 = 87.5.
+        rtt.sample(Instant::ZERO, ms(300), Progress { una: 5000, max: 9000 });
+        assert_eq!((rtt.srtt(), rtt.rto()), (Some(ms(125)), ms(475)));
+        // RFC 4015 section 3.1: SRTT = max(100 + 2, 200), RTTVAR = max(50, 100), RTO = 200 + 400.
+        rtt.sample(Instant::ZERO, ms(200), Progress { una: 5001, max: 9000 });
+        assert_eq!((rtt.srtt(), rtt.rto()), (Some(ms(200)), ms(600)));
+        // Once only: SRTT = 200, RTTVAR = 75.
+        rtt.sample(Instant::ZERO, ms(200), Progress { una: 6000, max: 9000 });
+        assert_eq!(rtt.rto(), ms(500));
+    }
+
+    #[test]
     fn granularity_bounds_the_variance_term_and_the_minimum_the_rto() {
         // R = 8 twice: SRTT = 8, RTTVAR = 4, then 3; with G = 20: RTO = 8 + max(20, 12) = 28.
         let mut rtt = fine(ms(1), ms(20));

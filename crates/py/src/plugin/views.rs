@@ -116,12 +116,12 @@ views! {
         now: f64 = recovered.now.as_secs_f64(),
         flight: u64 = recovered.flight,
         window: u64 = recovered.window,;
-    /// The proof that a recovery was needless; the window and the threshold are those before it.
+    /// The proof that a recovery was needless.
     SpuriousView as "Spurious" from Spurious, spurious:
         now: f64 = spurious.now.as_secs_f64(),
         flight: u64 = spurious.flight,
         cwnd: u64 = spurious.cwnd,
-        ssthresh: Option<u64> = (spurious.ssthresh != u64::MAX).then_some(spurious.ssthresh),
+        ssthresh: u64 = spurious.ssthresh,
         timed_out: bool = spurious.timed_out,;
     /// A sample of the delivery rate, in bytes per second.
     DeliveryView as "Delivery" from Delivery, delivery:

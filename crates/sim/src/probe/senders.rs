@@ -97,12 +97,14 @@ struct Seen {
 }
 
 /// The events that a counter of the sender shows, in the order of the table.
-const EVENTS: [&str; 5] = ["timeout", "fast_retransmit", "congestion_echo", "tail_probe", "idle_restart"];
+const EVENTS: [&str; 6] = ["timeout", "fast_retransmit", "congestion_echo", "tail_probe", "idle_restart", "undo"];
 
 /// The counters of [`EVENTS`]. They are few, because they are compared after each segment.
 fn counts(sender: &Endpoint) -> [u64; EVENTS.len()] {
-    let Counters { timeouts, fast_retransmits, echo_reductions, tail_probes, idle_restarts, .. } = *sender.counters();
-    [timeouts, fast_retransmits, echo_reductions, tail_probes, idle_restarts]
+    let counters = sender.counters();
+    let Counters { timeouts, fast_retransmits, echo_reductions, tail_probes, idle_restarts, .. } = *counters;
+    let undone = counters.undone_fast_retransmits + counters.undone_timeouts;
+    [timeouts, fast_retransmits, echo_reductions, tail_probes, idle_restarts, undone]
 }
 
 /// Observes the senders of a run.

@@ -113,10 +113,10 @@ pub struct Spurious {
     /// Bytes in flight.
     pub flight: u64,
     /// The congestion window that returns, in bytes: the one before the recovery. After a timeout without the rules of
-    /// Linux it is that of RFC 4015, the flight and at most an initial window more.
+    /// Linux it is that of RFC 4015: the flight and at most an initial window more.
     pub cwnd: u64,
-    /// The slow-start threshold that returns, in bytes: the larger of the one before the recovery and the data in flight
-    /// then.
+    /// The slow-start threshold that returns, in bytes: the larger of the one before the recovery and the data in
+    /// flight then.
     pub ssthresh: u64,
     /// True if the retransmission timer had begun the recovery.
     pub timed_out: bool,
@@ -194,8 +194,8 @@ pub trait CongestionControl {
     /// Handles the end of fast recovery.
     fn on_recovered(&mut self, recovered: &Recovered);
 
-    /// Handles the proof that a recovery was needless. It may come after the end of the recovery. If it ends a fast
-    /// recovery or a timeout's, [`Self::on_recovered`] follows with the window of this answer. By default the reduction stands.
+    /// Handles the proof that a recovery was needless. It may come after the end of the recovery. If it ends the
+    /// recovery, [`Self::on_recovered`] follows with the window of this answer. By default the reduction stands.
     fn on_spurious(&mut self, _spurious: &Spurious) {}
 
     /// Handles data after a pause of more than an RTO.

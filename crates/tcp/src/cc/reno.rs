@@ -361,6 +361,18 @@ mod tests {
     }
 
     #[test]
+    fn a_needless_reduction_is_restored_and_a_larger_window_stays() {
+        let spurious = |cwnd, ssthresh| Spurious { now: Instant::ZERO, flight: 0, cwnd, ssthresh, timed_out: false };
+        let mut cc = established(&Config::default(), 10 * SMSS);
+        cc.on_loss(&loss(10 * SMSS, 10 * SMSS));
+        assert_eq!((cc.cwnd(), cc.ssthresh()), (5 * SMSS, 5 * SMSS));
+        cc.on_spurious(&spurious(10 * SMSS, u64::MAX));
+        assert_eq!((cc.cwnd(), cc.ssthresh()), (10 * SMSS, u64::MAX));
+        cc.on_spurious(&spurious(4 * SMSS, 4 * SMSS));
+        assert_eq!((cc.cwnd(), cc.ssthresh()), (10 * SMSS, u64::MAX));
+    }
+
+    #[test]
     fn slow_start_adds_what_was_acknowledged_up_to_a_segment() {
         // 10000 + 1000, + min(2000, 1000), + 300.
         let mut cc = established(&Config::default(), 10 * SMSS);

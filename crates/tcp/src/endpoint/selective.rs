@@ -6,7 +6,7 @@ use crate::cc::{Ack, CongestionControl, Recovered};
 use crate::config::FastRetransmitTimer;
 use crate::number::length_u32;
 use crate::recovery::{
-    Delivery, Probe, ProbeVerdict, Proof, RecoveryPhase, Repair, Resent, Selective, Situation, Span, Twice,
+    Delivery, Probe, ProbeVerdict, Proof, RecoveryPhase, Repair, Resent, Selective, Situation, Span,
 };
 use crate::segment::{SackBlock, Segment};
 use netlull_units::Instant;
@@ -170,8 +170,7 @@ impl Endpoint {
         if self.rare.undo.is_on() {
             let segments = (twice.end - twice.start).div_ceil(smss);
             let ours = selective.board.repeated_within(twice);
-            let span = Twice { start: twice.start, end: twice.end };
-            let known = self.rare.undo.duplicated(span, length_u32(segments), ours, una);
+            let known = self.rare.undo.duplicated(twice, length_u32(segments), ours, una);
             if self.rare.undo.is_linux() {
                 if !known {
                     return;

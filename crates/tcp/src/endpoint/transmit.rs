@@ -239,7 +239,7 @@ impl Endpoint {
     }
 
     pub(super) fn count_retransmission(&mut self, now: Instant, offset: u64, len: u64) {
-        self.note_repeat(now, len);
+        self.note_repeat(now, offset, len);
         self.counters.retransmitted_segments += 1;
         self.counters.retransmitted_bytes += len.min(self.snd.max - offset);
         // RFC 6298 section 3, Karn's algorithm: the acknowledgement of timed data may belong to the retransmission.

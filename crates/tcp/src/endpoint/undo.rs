@@ -3,7 +3,7 @@
 use super::Endpoint;
 use crate::cc::{CongestionControl, Recovered, Spurious, TimeoutKind};
 use crate::number::length_u32;
-use crate::recovery::{Prior, RecoveryPhase};
+use crate::recovery::{Prior, RecoveryPhase, Span};
 use crate::segment::Segment;
 use netlull_units::Instant;
 
@@ -22,11 +22,11 @@ impl Endpoint {
 
     /// Records a retransmission of `len` bytes.
     #[inline]
-    pub(super) fn note_repeat(&mut self, now: Instant, len: u64) {
+    pub(super) fn note_repeat(&mut self, now: Instant, start: u64, len: u64) {
         if self.rare.undo.is_on() {
             let stamp = if self.timestamps.is_on() { self.timestamps.now(now) } else { 0 };
             let segments = len.div_ceil(u64::from(self.snd.smss)).max(1);
-            self.rare.undo.retransmitted(stamp, length_u32(segments));
+            self.rare.undo.retransmitted(Span { start, end: start + len }, stamp, length_u32(segments));
         }
     }
 

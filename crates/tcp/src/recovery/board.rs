@@ -58,6 +58,8 @@ pub(crate) struct Scoreboard {
     marked: u64,
     /// The number below which RACK can skip first transmissions.
     first_original: u64,
+    /// The end of the data in flight when losses proved needless; below it, retransmitted segments have no other mark.
+    unmarked_to: u64,
 }
 
 impl Scoreboard {
@@ -83,7 +85,8 @@ impl Scoreboard {
     /// True if all data is in flight for the first time.
     pub fn is_plain(&self) -> bool {
         let unmarked = (self.sacked_bytes | self.lost_bytes | self.retransmitted_bytes) == 0;
-        unmarked && self.sacked.is_empty() && self.retransmissions.is_empty()
+        let first_time = self.unmarked_to == 0 || self.sent.first().is_none_or(|first| first.start >= self.unmarked_to);
+        unmarked && first_time && self.sacked.is_empty() && self.retransmissions.is_empty()
     }
 
     /// The last transmission of the first segment.
@@ -507,6 +510,7 @@ impl Scoreboard {
         }
         self.lost_bytes = 0;
         self.marked = self.gone;
+        self.unmarked_to = self.end().unwrap_or(0);
         if reexamine {
             self.first_original = self.gone;
         }

@@ -17,7 +17,7 @@ pub(crate) use duplicates::{Acked, Duplicate, DuplicateRecovery, ExitWindow, Par
 pub(crate) use rack::{Probe, ProbeVerdict};
 pub(crate) use selective::{Proof, Repair, Selective, Situation};
 pub(crate) use sent::{Delivery, Resent, Span};
-pub(crate) use undo::{Prior, Twice, Undo};
+pub(crate) use undo::{Prior, Undo};
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,6 +1,7 @@
 //! Needless recoveries: their detection by timestamps (RFC 3522), by D-SACKs (RFC 3708) and after a timeout by new data
 //! (F-RTO, RFC 5682), and the window that returns.
 
+use super::sent::Span;
 use crate::config;
 
 /// The evidence of an acknowledgement that a recovery was needless.
@@ -27,13 +28,6 @@ pub(crate) struct Needless {
     pub timed_out: bool,
     /// True if the recovery was not over yet.
     pub ends_recovery: bool,
-}
-
-/// Data that the peer reports as arrived twice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Twice {
-    pub start: u64,
-    pub end: u64,
 }
 
 /// A recovery, until the next begins: D-SACKs for its retransmissions may come late.
@@ -73,6 +67,8 @@ pub(crate) struct Undo {
     retransmitted: u64,
     reported: u64,
     needless: Option<Needless>,
+    /// The retransmissions of the recovery without a D-SACK, with the RFCs' rules.
+    repeats: Vec<Span>,
 }
 
 impl Undo {
@@ -86,6 +82,7 @@ impl Undo {
             retransmitted: 0,
             reported: 0,
             needless: None,
+            repeats: Vec::new(),
         }
     }
 
@@ -111,6 +108,7 @@ impl Undo {
         self.episode = Some(Episode { start, prior, timed_out, unreported, judged: false });
         self.forward = Forward::Off;
         self.new_data_first = false;
+        self.repeats.clear();
     }
 
     /// Handles a timeout that continues a recovery.
@@ -134,28 +132,36 @@ impl Undo {
         }
     }
 
-    /// Records a retransmission of `segments` segments with this timestamp.
-    pub fn retransmitted(&mut self, stamp: u32, segments: u32) {
+    /// Records a retransmission with this timestamp; `segments` counts its segments.
+    pub fn retransmitted(&mut self, span: Span, stamp: u32, segments: u32) {
         self.retransmitted += u64::from(segments);
         self.stamp = self.stamp.or(Some(stamp));
-        if let Some(episode) = &mut self.episode {
-            episode.unreported = Some(episode.unreported.unwrap_or(0).saturating_add(segments));
+        let linux = self.is_linux();
+        let Some(episode) = &mut self.episode else { return };
+        episode.unreported = Some(episode.unreported.unwrap_or(0).saturating_add(segments));
+        if !linux {
+            self.repeats.push(span);
         }
     }
 
     /// Handles a D-SACK of `segments` segments, of which `ours` are known as retransmitted; `una` precedes the
     /// acknowledgement. Returns false for one that no retransmission explains (`tcp_dsack_seen`).
-    pub fn duplicated(&mut self, twice: Twice, segments: u32, ours: u32, una: u64) -> bool {
+    pub fn duplicated(&mut self, twice: Span, segments: u32, ours: u32, una: u64) -> bool {
         self.reported += u64::from(segments);
         if self.reported > self.retransmitted {
             return false;
         }
+        let linux = self.is_linux();
         if let Some(episode) = &mut self.episode
             && let Some(unreported) = &mut episode.unreported
             && twice.end > episode.start
         {
-            // For acknowledged data the segments of the block count: their fates are forgotten.
-            *unreported = unreported.saturating_sub(if twice.end <= una { segments } else { ours });
+            if linux {
+                // For acknowledged data the segments of the block count: their fates are forgotten.
+                *unreported = unreported.saturating_sub(if twice.end <= una { segments } else { ours });
+            } else {
+                *unreported = unreported.saturating_sub(take_within(&mut self.repeats, twice));
+            }
         }
         true
     }
@@ -265,5 +271,94 @@ impl Undo {
     #[inline]
     pub fn release_retransmissions(&mut self) {
         self.new_data_first = false;
+    }
+}
+
+/// RFC 3708 section 3: removes a retransmission of each segment in the block; returns their number.
+fn take_within(repeats: &mut Vec<Span>, block: Span) -> u32 {
+    let (mut from, mut count) = (block.start, 0);
+    while let Some((index, next)) = repeats
+        .iter()
+        .enumerate()
+        .filter(|(_, span)| span.start >= from && span.end <= block.end)
+        .min_by_key(|(_, span)| span.start)
+        .map(|(index, span)| (index, *span))
+    {
+        repeats.swap_remove(index);
+        from = next.end;
+        count += 1;
+    }
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn span(start: u64, end: u64) -> Span {
+        Span { start, end }
+    }
+
+    fn begun(rule: config::Undo) -> Undo {
+        let mut undo = Undo::new(rule);
+        undo.begin(1000, Some(Prior { cwnd: 10_000, ssthresh: u64::MAX }), false, 0);
+        undo
+    }
+
+    #[test]
+    fn an_echo_before_the_first_retransmission_is_evidence() {
+        for rule in [config::Undo::Rfc, config::Undo::Linux6] {
+            for (echo, evidence) in [(Some(99), Some(Evidence::Timestamp)), (Some(100), None), (None, None)] {
+                let mut undo = begun(rule);
+                undo.retransmitted(span(1000, 2000), 100, 1);
+                undo.retransmitted(span(2000, 3000), 105, 1);
+                assert_eq!(undo.evidence(echo), evidence, "{rule:?} {echo:?}");
+                // A second acknowledgement counts in Linux alone.
+                let second = (rule == config::Undo::Linux6).then_some(Evidence::Timestamp);
+                assert_eq!(undo.evidence(Some(99)), second, "{rule:?}");
+            }
+        }
+        // The clock wraps: 2^32 - 1 precedes 0.
+        let mut undo = begun(config::Undo::Rfc);
+        undo.retransmitted(span(1000, 2000), 0, 1);
+        assert_eq!(undo.evidence(Some(u32::MAX)), Some(Evidence::Timestamp));
+    }
+
+    #[test]
+    fn every_retransmission_needs_a_report_of_its_own() {
+        let mut undo = begun(config::Undo::Rfc);
+        undo.retransmitted(span(1000, 2000), 0, 1);
+        undo.retransmitted(span(2000, 3000), 0, 1);
+        undo.retransmitted(span(1000, 2000), 0, 1);
+        // Data that was sent once, then a block of both segments, then the first again.
+        for (block, reported) in [(span(5000, 6000), false), (span(1000, 3000), false), (span(1000, 2000), true)] {
+            undo.duplicated(block, 1, 0, 9000);
+            assert_eq!(undo.is_reported(), reported, "{block:?}");
+        }
+    }
+
+    #[test]
+    fn linux_counts_segments_and_doubts_more_reports_than_retransmissions() {
+        let mut undo = begun(config::Undo::Linux6);
+        undo.retransmitted(span(1000, 2000), 0, 1);
+        undo.retransmitted(span(2000, 3000), 0, 1);
+        // Below SND.UNA the block's segments count, above it those known as retransmitted.
+        assert!(undo.duplicated(span(5000, 6000), 1, 0, 4000));
+        assert!(!undo.is_reported());
+        assert!(undo.duplicated(span(1000, 2000), 1, 0, 4000));
+        assert!(!undo.is_reported());
+        assert!(!undo.duplicated(span(2000, 3000), 1, 0, 4000));
+        let mut undo = begun(config::Undo::Linux6);
+        undo.retransmitted(span(1000, 2000), 0, 1);
+        assert!(undo.duplicated(span(1000, 2000), 1, 0, 4000) && undo.is_reported());
+    }
+
+    #[test]
+    fn a_congestion_echo_keeps_the_reduction() {
+        let mut undo = begun(config::Undo::Linux6);
+        undo.confirm_congestion();
+        undo.conclude(true);
+        assert!(undo.take_needless().is_some_and(|needless| needless.prior.is_none() && needless.ends_recovery));
+        assert!(undo.take_needless().is_none());
     }
 }

@@ -202,6 +202,19 @@ mod tests {
     }
 
     #[test]
+    fn the_segment_that_proves_a_loss_needless_opens_the_restored_window() {
+        let mut reno = established(21);
+        reno.on_loss(&loss(21));
+        reno.on_ack(&Ack { phase: RecoveryPhase::FastRecovery, ..ack(1, 21) });
+        let (now, flight) = (Instant::ZERO, 20 * SMSS);
+        // 21 segments, and a threshold of 30: slow start.
+        reno.on_spurious(&Spurious { now, flight, cwnd: 21 * SMSS, ssthresh: 30 * SMSS, timed_out: false });
+        assert_eq!((cwnd(&reno), reno.ssthresh()), (21, 30 * SMSS));
+        reno.on_recovered(&Recovered { now, flight, window: reno.cwnd() });
+        assert_eq!(cwnd(&reno), 22);
+    }
+
+    #[test]
     fn a_timeout_in_recovery_keeps_the_threshold_of_the_recovery() {
         let mut reno = established(40);
         reno.on_loss(&loss(40));
