@@ -2,8 +2,8 @@
 
 use crate::ours::{field, micros};
 use crate::path::{Control, INITIAL_WINDOW, Inflight, Packet, RTT, SIZE, Snapshot};
-use noq_proto::congestion::{Bbr3Config, Controller, ControllerFactory};
 use noq_proto::RttEstimator;
+use noq_proto::congestion::{Bbr3Config, Controller, ControllerFactory};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg32;
 use std::fmt::Write;
