@@ -1,7 +1,7 @@
 //! noq's `Bbr3`, driven as its connection drives it.
 
-use crate::ours::{field, micros};
-use crate::path::{Control, INITIAL_WINDOW, Inflight, Packet, RTT, SIZE, Snapshot};
+use super::ours::{field, micros};
+use super::path::{Control, INITIAL_WINDOW, Inflight, Packet, RTT, SIZE, Snapshot};
 use noq_proto::RttEstimator;
 use noq_proto::congestion::{Bbr3Config, Controller, ControllerFactory};
 use rand::{RngExt, SeedableRng};
