@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help run test build-tests test-rust test-python lint lint-rust lint-python lint-web bench bench-components counts measured dist-daemon docs lab fuzz generate benchmark benchmark-page portable netlulld dist test-dist clean setup tools lock
+.PHONY: help run test build-tests test-rust test-python test-bbr lint lint-rust lint-python lint-web bench bench-components counts measured dist-daemon docs lab fuzz generate benchmark benchmark-page portable netlulld dist test-dist clean setup tools lock
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -59,6 +59,9 @@ test-rust:
 # three processes keep two processors busy.
 test-python:
 	$(BIN)/pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder --durations 20
+
+test-bbr: setup ## Build noq, drive its BBR next to netlull's, and renew the stored rows (validation/bbr).
+	$(BIN)/python validation/bbr/run.py --rerun
 
 lint: lint-rust lint-python lint-web ## Check formatting, lints, types and the arrows between crates and packages (`make -j2 lint`: languages at once).
 

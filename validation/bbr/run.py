@@ -14,6 +14,7 @@ import os
 import shutil
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -115,9 +116,13 @@ MENDS: list[tuple[str, str, Edits]] = [
         if self.probe_rtt_done_stamp.is_none() && self.inflight""",
             ),
             (
-                "                    self.ack_phase = AckPhase::ProbeStopping;\n                    self.start_round();\n",
-                "                    self.ack_phase = AckPhase::ProbeStopping;\n                    self.start_round();\n"
-                "                    self.handle_probe_rtt(now);\n",
+                """                    self.ack_phase = AckPhase::ProbeStopping;
+                    self.start_round();
+""",
+                """                    self.ack_phase = AckPhase::ProbeStopping;
+                    self.start_round();
+                    self.handle_probe_rtt(now);
+""",
             ),
         ],
     ),
@@ -150,7 +155,10 @@ MENDS: list[tuple[str, str, Edits]] = [
                 "    fn handle_inflight_too_high(&mut self, now: Instant) {\n",
                 "    fn handle_inflight_too_high(&mut self, now: Instant) {\n        self.too_high = true;\n",
             ),
-            ("        self.bw_probe_up_acks = 0;\n", "        self.bw_probe_up_acks = 0;\n        self.precautionary = false;\n"),
+            (
+                "        self.bw_probe_up_acks = 0;\n",
+                "        self.bw_probe_up_acks = 0;\n        self.precautionary = false;\n",
+            ),
             (
                 "        if self.is_cwnd_limited && self.cwnd >= self.inflight_longterm {",
                 """        if self.too_high && self.inflight >= self.inflight_longterm {
@@ -180,12 +188,18 @@ MENDS: list[tuple[str, str, Edits]] = [
         "5.3.3.9",
         [
             (
-                "        let growth_this_round = self\n            .smss\n            .checked_shl(self.bw_probe_up_rounds)\n"
-                "            .unwrap_or(u64::MAX);\n",
+                """        let growth_this_round = self
+            .smss
+            .checked_shl(self.bw_probe_up_rounds)
+            .unwrap_or(u64::MAX);
+""",
                 "        let growth_this_round = 1_u64 << self.bw_probe_up_rounds;\n",
             ),
             ("Ord::max(self.cwnd / growth_this_round, 1);", "Ord::max(self.cwnd / growth_this_round, self.smss);"),
-            ("            self.inflight_longterm += delta;\n", "            self.inflight_longterm += delta * self.smss;\n"),
+            (
+                "            self.inflight_longterm += delta;\n",
+                "            self.inflight_longterm += delta * self.smss;\n",
+            ),
         ],
     ),
     (
@@ -194,7 +208,9 @@ MENDS: list[tuple[str, str, Edits]] = [
         [
             (
                 "        self.lost += lost_bytes_64;\n",
-                "        self.lost += lost_bytes_64;\n        self.inflight = self.inflight.saturating_sub(lost_bytes_64);\n",
+                """        self.lost += lost_bytes_64;
+        self.inflight = self.inflight.saturating_sub(lost_bytes_64);
+""",
             )
         ],
     ),
@@ -202,7 +218,10 @@ MENDS: list[tuple[str, str, Edits]] = [
         "a round a segment, 63 at most",
         "5.3.3.8.3",
         [
-            ("let reno_rounds = self.target_inflight() / self.smss;", "let reno_rounds = self.target_inflight().div_ceil(self.smss);"),
+            (
+                "let reno_rounds = self.target_inflight() / self.smss;",
+                "let reno_rounds = self.target_inflight().div_ceil(self.smss);",
+            ),
             ("let rounds = Ord::min(reno_rounds, self.reno_rounds_bound);", "let rounds = Ord::min(reno_rounds, 63);"),
         ],
     ),
@@ -210,16 +229,24 @@ MENDS: list[tuple[str, str, Edits]] = [
         "undo",
         "5.5.11",
         [
-            ("        self.save_state_upon_loss();\n        self.loss_in_round = true;", "        self.loss_in_round = true;"),
+            (
+                "        self.save_state_upon_loss();\n        self.loss_in_round = true;",
+                "        self.loss_in_round = true;",
+            ),
             (
                 "        self.in_recovery = true;\n",
                 "        self.in_recovery = true;\n        self.save_cwnd();\n        self.save_state_upon_loss();\n",
             ),
             (
                 "    fn on_spurious_congestion_event(&mut self) {\n        self.loss_in_round = false;",
-                "    fn on_spurious_congestion_event(&mut self) {\n        self.restore_cwnd();\n        self.loss_in_round = false;",
+                """    fn on_spurious_congestion_event(&mut self) {
+        self.restore_cwnd();
+        self.loss_in_round = false;""",
             ),
-            ("                self.start_probe_bw_up();\n            }\n        }\n    }", "                self.start_probe_bw_refill();\n            }\n        }\n    }"),
+            (
+                "                self.start_probe_bw_up();\n            }\n        }\n    }",
+                "                self.start_probe_bw_refill();\n            }\n        }\n    }",
+            ),
         ],
     ),
 ]
@@ -282,15 +309,18 @@ def read(text: str) -> dict[tuple[str, str], list[tuple[int, State, State]]]:
         if words[:2] == ["#", "path"]:
             current = runs.setdefault((words[2], words[4]), [])
         elif words[0] != "#":
-            states = [(part[0], [float("nan") if word == "-" else float(word) for word in part[1:]]) for part in (words[1:9], words[9:17])]
+            states = [
+                (part[0], [float("nan") if word == "-" else float(word) for word in part[1:]])
+                for part in (words[1:9], words[9:17])
+            ]
             current.append((int(words[0]), states[0], states[1]))
     return runs
 
 
-def agreement(run: list[tuple[int, State, State]]) -> tuple[float, float, float, float, float]:
+def agreement(run: list[tuple[int, State, State]]) -> list[float]:
     """The share of time in the same state; the mean relative differences of max_bw, pacing rate, window and min_rtt."""
     same, sums, total = 0.0, [0.0] * 4, 0.0
-    for (at, ours, noq), (end, _, _) in zip(run, run[1:], strict=False):
+    for (at, ours, noq), (end, _, _) in pairwise(run):
         if at == 0:
             continue
         span = end - at
@@ -298,7 +328,7 @@ def agreement(run: list[tuple[int, State, State]]) -> tuple[float, float, float,
         same += span * (ours[0] == noq[0])
         for index, column in enumerate((2, 1, 0, 4)):
             sums[index] += span * abs(noq[1][column] / ours[1][column] - 1.0)
-    return same / total, *(value / total for value in sums)
+    return [value / total for value in (same, *sums)]
 
 
 def table(title: str, text: str) -> None:

@@ -46,7 +46,10 @@ fn main() {
                 job.join().expect("no panic")
             });
             let Run { rows, delivered, lost_packets, sent_packets } = result;
-            println!("# path {} leader {leader} delivered {delivered} sent {sent_packets} lost {lost_packets}", path.name);
+            println!(
+                "# path {} leader {leader} delivered {delivered} sent {sent_packets} lost {lost_packets}",
+                path.name
+            );
             for Row { at, snapshots } in rows {
                 let (ours, noq) = if leader == "noq" { (1, 0) } else { (0, 1) };
                 println!("{at} {} {}", print(&snapshots[ours]), print(&snapshots[noq]));

@@ -1,9 +1,9 @@
 //! noq's `Bbr3`, driven as its connection drives it.
 
-use crate::ours::{field, micros};
-use crate::path::{Control, INITIAL_WINDOW, Inflight, Packet, RTT, SIZE, Snapshot};
-use noq_proto::congestion::{Bbr3Config, Controller, ControllerFactory};
+use super::ours::{field, micros};
+use super::path::{Control, INITIAL_WINDOW, Inflight, Packet, RTT, SIZE, Snapshot};
 use noq_proto::RttEstimator;
+use noq_proto::congestion::{Bbr3Config, Controller, ControllerFactory};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg32;
 use std::fmt::Write;

@@ -1,6 +1,6 @@
 //! netlull's BBR, driven as the endpoint drives it.
 
-use crate::path::{Control, INITIAL_WINDOW, Inflight, Packet, SIZE, Snapshot};
+use super::path::{Control, INITIAL_WINDOW, Inflight, Packet, SIZE, Snapshot};
 use netlull_tcp::cc::{Bbr, CongestionControl, Delivery, Loss, Spurious, Start};
 use netlull_tcp::delivery::{DeliveryRate, Sent};
 use netlull_tcp::{Algorithm, Config, RecoveryPhase};

@@ -121,7 +121,9 @@ pub fn paths() -> Vec<Path> {
         Path { rates: vec![(0, 100_000_000), (6 * SECOND, 10_000_000)], ..plain("slower") },
         // Two bursts of 20 kB in a second; from 8 s on data for 1.2 times the rate.
         Path {
-            writes: pulses(20_000, 500 * MS, 0, 8 * SECOND).chain(pulses(15_000, 10 * MS, 8 * SECOND, 20 * SECOND)).collect(),
+            writes: pulses(20_000, 500 * MS, 0, 8 * SECOND)
+                .chain(pulses(15_000, 10 * MS, 8 * SECOND, 20 * SECOND))
+                .collect(),
             ..plain("app-limited")
         },
         // 3 s of data, 6 s of silence, data again.
@@ -210,7 +212,8 @@ pub fn run(path: &Path, controls: &mut [&mut dyn Control]) -> Run {
             Event::Sample => sender.at(at + 500 * MS, Event::Sample),
         }
         sender.send(path, controls);
-        let changed = |last: &Row| last.snapshots.iter().zip(controls.iter()).any(|(old, new)| old.state != new.state());
+        let changed =
+            |last: &Row| last.snapshots.iter().zip(controls.iter()).any(|(old, new)| old.state != new.state());
         if event == Event::Sample || (matches!(event, Event::Acked(_)) && rows.last().is_some_and(changed)) {
             let snapshots = controls.iter().map(|control| control.snapshot()).collect();
             rows.push(Row { at: at / 1000, snapshots });
@@ -280,7 +283,8 @@ impl Sender {
         // RFC 9002 section 6.1: three packets later, or 9/8 of a round trip earlier.
         let allowed = self.latest_rtt * 9 / 8;
         let is_lost = |lost: &&Packet| lost.number + 3 <= self.largest_acked || lost.sent + allowed <= now;
-        let lost: Vec<Packet> = self.outstanding.range(..self.largest_acked).map(|entry| entry.1).filter(is_lost).copied().collect();
+        let lost: Vec<Packet> =
+            self.outstanding.range(..self.largest_acked).map(|entry| entry.1).filter(is_lost).copied().collect();
         for packet in &lost {
             if packet.number > self.recover {
                 // A new recovery.
