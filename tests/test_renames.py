@@ -172,7 +172,9 @@ def test_a_plan_differs_by_its_number_and_later_fields(old: Path) -> None:
     def of_then(table: dict[str, Any]) -> dict[str, Any]:
         if "arrival" in table:
             table["noise"] = (table.pop("arrival") or {}).get("noise")
-        return {key: value for key, value in table.items() if key not in ("overhead", "coupled_with", "naps", "reorder")}
+        return {
+            key: value for key, value in table.items() if key not in ("overhead", "coupled_with", "naps", "reorder")
+        }
 
     plan, today = json.loads((old / "plan.json").read_text()), json.loads(plan_of_today(old), object_hook=of_then)
     assert (plan.pop("format"), today.pop("format")) == (7, 9)
