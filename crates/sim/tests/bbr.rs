@@ -191,7 +191,8 @@ fn the_variables_of_the_draft_are_recorded_when_they_change() {
     let [names, words] = ["variable", "word"].map(|column| texts(variables, column));
     let values = floats(variables, "value");
     let rows = || names.iter().zip(words.iter().zip(&values));
-    let states: Vec<&str> = rows().filter(|(name, _)| *name == "BBR.state").map(|(_, (word, _))| word.as_str()).collect();
+    let states: Vec<&str> =
+        rows().filter(|(name, _)| *name == "BBR.state").map(|(_, (word, _))| word.as_str()).collect();
     // PROBE_DOWN begins and ends with the acknowledgement that ends DRAIN, since little is in flight then.
     assert_eq!(states[..3], ["STARTUP", "DRAIN", "PROBE_CRUISE"], "{states:?}");
     let bandwidth: Vec<f64> = rows().filter(|(name, _)| *name == "BBR.max_bw").map(|(_, (_, value))| *value).collect();
