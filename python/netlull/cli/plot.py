@@ -116,7 +116,7 @@ def cwnd_command(
 @_label_option
 @set_option
 @code_option
-def overlay_command(  # noqa: PLR0917  # one per option
+def overlay_command(  # noqa: PLR0913, PLR0917  # one per option
     runs: tuple[str, ...],
     out: Path,
     flows: tuple[str, ...],
