@@ -1,7 +1,7 @@
 """netlull's BBR next to noq's, and next to noq's with its deviations from the draft mended.
 
 A difference is explained when it disappears with the mend of its cause. The source of noq comes from Cargo's registry;
-this file has only the lines that change.
+this file has only the new lines.
 
     python validation/bbr/run.py            # the tables of README.md from stored/
     python validation/bbr/run.py --rerun    # builds and runs both first, and rewrites stored/
@@ -20,51 +20,24 @@ from pathlib import Path
 HERE = Path(__file__).parent
 STORED = HERE / "stored"
 TARGET = HERE / "target"
-Edits = list[tuple[str, str]]
+Edits = list[tuple[int, int, str]]
 
-# Each: a name, the draft's section, and the edits (old text, new text) of `src/congestion/bbr3/mod.rs`.
-MODEL = "self.update_model_and_state(rate_sample.last_packet, now);"
-CONTROL = "self.update_control_parameters();"
+# Each: a name, the draft's section, and the edits of `src/congestion/bbr3/mod.rs` of noq-proto 1.4.0: the first and the last
+# line that go, and the text in their place. With the last before the first, the text goes before the first.
 MENDS: list[tuple[str, str, Edits]] = [
     (
         "sample first",
         "5.2.3",
         [
+            (1692, 1699, ""),
+            (1719, 1725, ""),
+            (1733, 1733, "        now: Instant,"),
+            (1762, 1762, "rate_sample.delivery_rate = 0.0;"),
+            (1763, 1764, "} else if rate_sample.interval != Duration::ZERO {"),
             (
-                f"""                    {MODEL}
-                    {CONTROL}
-                    // Zero newly_acked after folding so each packet's bytes count once;
-                    // one ACK covers many packets and the model steps run per packet.
-                    if let Some(mut rate_sample) = self.rs {{
-                        rate_sample.newly_acked = 0;
-                        self.rs = Some(rate_sample);
-                    }}
-""",
-                "",
-            ),
-            (
-                f"""                {MODEL}
-                {CONTROL}
-                // Drain newly_acked after folding, as in the branch above.
-                if let Some(mut rate_sample) = self.rs {{
-                    rate_sample.newly_acked = 0;
-                    self.rs = Some(rate_sample);
-                }}
-""",
-                "",
-            ),
-            ("        _now: Instant,\n        in_flight: u64,", "        now: Instant,\n        in_flight: u64,"),
-            (
-                """                    return;
-                }
-                if rate_sample.interval != Duration::ZERO {""",
-                """                    rate_sample.delivery_rate = 0.0;
-                } else if rate_sample.interval != Duration::ZERO {""",
-            ),
-            (
-                "                self.rs = Some(rate_sample);\n                rate_sample.newly_acked = 0;",
-                f"                self.rs = Some(rate_sample);\n                {MODEL}\n                {CONTROL}\n"
-                "                rate_sample.newly_acked = 0;",
+                1769,
+                1768,
+                "self.update_model_and_state(rate_sample.last_packet, now);\nself.update_control_parameters();",
             ),
         ],
     ),
@@ -73,13 +46,12 @@ MENDS: list[tuple[str, str, Edits]] = [
         "5.3.3.9",
         [
             (
-                "        if !self.is_inflight_too_high() {\n            if self.inflight_longterm == u64::MAX {",
+                1002,
+                1001,
                 """        if self.ack_phase == AckPhase::ProbeStopping && self.round_start {
             self.bw_probe_samples = false;
             self.ack_phase = AckPhase::Refilling; // any phase without an effect
-        }
-        if !self.is_inflight_too_high() {
-            if self.inflight_longterm == u64::MAX {""",
+        }""",
             )
         ],
     ),
@@ -87,11 +59,12 @@ MENDS: list[tuple[str, str, Edits]] = [
         "two cycles, ten rounds",
         "5.5.3, 5.5.9",
         [
-            ("const MAX_BW_FILTER_LEN: usize = 2;", "const MAX_BW_FILTER_LEN: usize = 1;"),
-            ("const EXTRA_ACKED_FILTER_LEN: usize = 10;", "const EXTRA_ACKED_FILTER_LEN: usize = 9;"),
+            (16, 16, "const MAX_BW_FILTER_LEN: usize = 1;"),
+            (19, 19, "const EXTRA_ACKED_FILTER_LEN: usize = 9;"),
             (
-                "self.extra_acked = extra; // In",
-                "self.extra_acked = if self.round_start { extra } else { Ord::max(self.extra_acked, extra) }; // In",
+                843,
+                843,
+                "self.extra_acked = if self.round_start { extra } else { Ord::max(self.extra_acked, extra) };",
             ),
         ],
     ),
@@ -99,10 +72,11 @@ MENDS: list[tuple[str, str, Edits]] = [
         "BBR.bw bounds the volume",
         "5.6.4.2, 5.3.2",
         [
-            ("self.bdp_multiple(self.max_bw, self.cwnd_gain)", "self.bdp_multiple(self.bw, self.cwnd_gain)"),
+            (1350, 1350, "let mut inflight_cap = self.bdp_multiple(self.bw, self.cwnd_gain);"),
             (
-                "(self.inflight <= self.get_inflight(1.0)",
-                "({ let cap = self.bdp_multiple(self.bw, 1.0); self.inflight <= self.quantization_budget(cap) }",
+                947,
+                947,
+                "&& ({ let cap = self.bdp_multiple(self.bw, 1.0); self.inflight <= self.quantization_budget(cap) }",
             ),
         ],
     ),
@@ -110,32 +84,19 @@ MENDS: list[tuple[str, str, Edits]] = [
         "ProbeRTT",
         "5.3.4.3",
         [
-            (
-                "        if self.probe_rtt_done_stamp.is_none() && self.inflight",
-                """        self.app_limited = Ord::max(self.delivered + self.inflight, 1);
-        if self.probe_rtt_done_stamp.is_none() && self.inflight""",
-            ),
-            (
-                """                    self.ack_phase = AckPhase::ProbeStopping;
-                    self.start_round();
-""",
-                """                    self.ack_phase = AckPhase::ProbeStopping;
-                    self.start_round();
-                    self.handle_probe_rtt(now);
-""",
-            ),
+            (1182, 1181, "self.app_limited = Ord::max(self.delivered + self.inflight, 1);"),
+            (1170, 1169, "self.handle_probe_rtt(now);"),
         ],
     ),
     (
         "first rate, gain 2.77",
         "5.6.2, 2.5",
         [
-            ("const STARTUP_PACING_GAIN: f64 = 2.773;", "const STARTUP_PACING_GAIN: f64 = 2.77;"),
+            (41, 41, "const STARTUP_PACING_GAIN: f64 = 2.77;"),
             (
-                "            } else {\n                let rate_sample = BbrRateSample {",
-                """            } else {
-                self.pacing_rate = self.startup_pacing_gain * self.initial_cwnd as f64 / rtt.get().as_secs_f64();
-                let rate_sample = BbrRateSample {""",
+                1702,
+                1701,
+                "self.pacing_rate = self.startup_pacing_gain * self.initial_cwnd as f64 / rtt.get().as_secs_f64();",
             ),
         ],
     ),
@@ -143,43 +104,27 @@ MENDS: list[tuple[str, str, Edits]] = [
         "precautionary probing",
         "5.3.3.6, 5.3.3.9",
         [
+            (569, 568, "too_high: bool,\nprecautionary: bool,"),
+            (699, 698, "too_high: false,\nprecautionary: false,"),
+            (1558, 1557, "self.too_high = true;"),
+            (1063, 1062, "self.precautionary = false;"),
             (
-                "    drain_start_round: u64,\n",
-                "    drain_start_round: u64,\n    too_high: bool,\n    precautionary: bool,\n",
-            ),
-            (
-                "            drain_start_round: 0,\n",
-                "            drain_start_round: 0,\n            too_high: false,\n            precautionary: false,\n",
-            ),
-            (
-                "    fn handle_inflight_too_high(&mut self, now: Instant) {\n",
-                "    fn handle_inflight_too_high(&mut self, now: Instant) {\n        self.too_high = true;\n",
-            ),
-            (
-                "        self.bw_probe_up_acks = 0;\n",
-                "        self.bw_probe_up_acks = 0;\n        self.precautionary = false;\n",
-            ),
-            (
-                "        if self.is_cwnd_limited && self.cwnd >= self.inflight_longterm {",
+                1089,
+                1088,
                 """        if self.too_high && self.inflight >= self.inflight_longterm {
             self.precautionary = true;
             return true;
-        }
-        if self.is_cwnd_limited && self.cwnd >= self.inflight_longterm {""",
+        }""",
             ),
+            (983, 982, "self.too_high = false;"),
+            (965, 964, "let stopped = self.ack_phase == AckPhase::ProbeStopping && self.round_start;"),
             (
-                "if self.maybe_go_down() => {\n",
-                "if self.maybe_go_down() => {\n                self.too_high = false;\n",
-            ),
-            (
-                "        self.adapt_long_term_model();\n",
-                """        let stopped = self.ack_phase == AckPhase::ProbeStopping && self.round_start;
-        self.adapt_long_term_model();
-        if stopped && matches!(self.state, BbrState::ProbeBw(_)) && self.precautionary && !self.too_high {
+                966,
+                965,
+                """        if stopped && matches!(self.state, BbrState::ProbeBw(_)) && self.precautionary && !self.too_high {
             self.start_probe_bw_refill();
             return;
-        }
-""",
+        }""",
             ),
         ],
     ),
@@ -187,66 +132,28 @@ MENDS: list[tuple[str, str, Edits]] = [
         "growth by segments",
         "5.3.3.9",
         [
-            (
-                """        let growth_this_round = self
-            .smss
-            .checked_shl(self.bw_probe_up_rounds)
-            .unwrap_or(u64::MAX);
-""",
-                "        let growth_this_round = 1_u64 << self.bw_probe_up_rounds;\n",
-            ),
-            ("Ord::max(self.cwnd / growth_this_round, 1);", "Ord::max(self.cwnd / growth_this_round, self.smss);"),
-            (
-                "            self.inflight_longterm += delta;\n",
-                "            self.inflight_longterm += delta * self.smss;\n",
-            ),
+            (1255, 1258, "let growth_this_round = 1_u64 << self.bw_probe_up_rounds;"),
+            (1261, 1261, "self.probe_up_cnt = Ord::max(self.cwnd / growth_this_round, self.smss);"),
+            (1111, 1111, "self.inflight_longterm += delta * self.smss;"),
         ],
     ),
-    (
-        "losses leave the flight",
-        "2.2",
-        [
-            (
-                "        self.lost += lost_bytes_64;\n",
-                """        self.lost += lost_bytes_64;
-        self.inflight = self.inflight.saturating_sub(lost_bytes_64);
-""",
-            )
-        ],
-    ),
+    ("losses leave the flight", "2.2", [(1809, 1808, "self.inflight = self.inflight.saturating_sub(lost_bytes_64);")]),
     (
         "a round a segment, 63 at most",
         "5.3.3.8.3",
         [
-            (
-                "let reno_rounds = self.target_inflight() / self.smss;",
-                "let reno_rounds = self.target_inflight().div_ceil(self.smss);",
-            ),
-            ("let rounds = Ord::min(reno_rounds, self.reno_rounds_bound);", "let rounds = Ord::min(reno_rounds, 63);"),
+            (1050, 1050, "let reno_rounds = self.target_inflight().div_ceil(self.smss);"),
+            (1054, 1054, "let rounds = Ord::min(reno_rounds, 63);"),
         ],
     ),
     (
         "undo",
         "5.5.11",
         [
-            (
-                "        self.save_state_upon_loss();\n        self.loss_in_round = true;",
-                "        self.loss_in_round = true;",
-            ),
-            (
-                "        self.in_recovery = true;\n",
-                "        self.in_recovery = true;\n        self.save_cwnd();\n        self.save_state_upon_loss();\n",
-            ),
-            (
-                "    fn on_spurious_congestion_event(&mut self) {\n        self.loss_in_round = false;",
-                """    fn on_spurious_congestion_event(&mut self) {
-        self.restore_cwnd();
-        self.loss_in_round = false;""",
-            ),
-            (
-                "                self.start_probe_bw_up();\n            }\n        }\n    }",
-                "                self.start_probe_bw_refill();\n            }\n        }\n    }",
-            ),
+            (1516, 1516, ""),
+            (926, 925, "self.save_cwnd();\nself.save_state_upon_loss();"),
+            (1818, 1817, "self.restore_cwnd();"),
+            (1830, 1830, "self.start_probe_bw_refill();"),
         ],
     ),
 ]
@@ -279,13 +186,10 @@ def build(mends: list[tuple[str, str, Edits]]) -> Path:
     shutil.rmtree(copy, ignore_errors=True)
     shutil.copytree(source(), copy / "noq")
     file = copy / "noq" / "src" / "congestion" / "bbr3" / "mod.rs"
-    text = file.read_text()
-    for name, _, edits in mends:
-        for old, new in edits:
-            if text.count(old) != 1:
-                raise SystemExit(f"run.py: {name}: found {text.count(old)} times, expected once:\n{old}")
-            text = text.replace(old, new)
-    file.write_text(text)
+    lines = file.read_text().splitlines()
+    for first, last, text in sorted((edit for _, _, edits in mends for edit in edits), reverse=True):
+        lines[first - 1 : last] = text.splitlines()
+    file.write_text("\n".join(lines) + "\n")
     shutil.copytree(HERE / "src", copy / "src")
     shutil.copytree(HERE / ".cargo", copy / ".cargo")
     shutil.copy(HERE / "Cargo.lock", copy)
