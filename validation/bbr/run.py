@@ -22,8 +22,8 @@ STORED = HERE / "stored"
 TARGET = HERE / "target"
 Edits = list[tuple[int, int, str]]
 
-# Each: a name, the draft's section, and the edits of `src/congestion/bbr3/mod.rs` of noq-proto 1.4.0: the first and the last
-# line that go, and the text in their place. With the last before the first, the text goes before the first.
+# Each: a name, the draft's section, and the edits of `src/congestion/bbr3/mod.rs` of noq-proto 1.4.0: the first and the
+# last line that go, and the text in their place. With the last before the first, the text goes before the first.
 MENDS: list[tuple[str, str, Edits]] = [
     (
         "sample first",
@@ -121,7 +121,8 @@ MENDS: list[tuple[str, str, Edits]] = [
             (
                 966,
                 965,
-                """        if stopped && matches!(self.state, BbrState::ProbeBw(_)) && self.precautionary && !self.too_high {
+                """        let probes = matches!(self.state, BbrState::ProbeBw(_));
+        if stopped && probes && self.precautionary && !self.too_high {
             self.start_probe_bw_refill();
             return;
         }""",
