@@ -107,7 +107,7 @@ fn a_needless_timeout_is_an_event_and_a_count() {
     assert_eq!(events(&undone), ["timeout", "undo", "recovered"]);
     assert_eq!((flow(&undone, "t").undone_timeouts, flow(&undone, "t").undone_fast_retransmits), (1, 0));
     // ssthresh: none before, half of the flight after the timeout.
-    assert_eq!(floats(table(&undone, "event"), "ssthresh_bytes")[1..], [f64::INFINITY; 2]);
+    assert!(floats(table(&undone, "event"), "ssthresh_bytes")[1..].iter().all(|ssthresh| !ssthresh.is_finite()));
     let kept = run("off");
     assert_eq!(events(&kept), ["timeout", "recovered"]);
     assert_eq!(flow(&kept, "t").undone_timeouts, 0);
