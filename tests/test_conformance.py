@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -121,3 +122,12 @@ def test_bad_input_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert 'there is no case "A.23"' in capsys.readouterr().err
     assert main(["conformance", "--congestion-control", "cubik", "--case", "A.1"]) == 2
     assert "cubik" in capsys.readouterr().err
+
+
+def test_the_page_of_questions_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (HERE.parent / "docs" / "how-to" / "bbr-and-cubic.md").read_text(encoding="utf-8")
+    commands = [line.removeprefix("$ netlull ") for line in page.splitlines() if line.startswith("$ netlull ")]
+    monkeypatch.chdir(tmp_path)
+    for command in commands:
+        assert main(shlex.split(command)) == 0, command
+    assert len(list(tmp_path.glob("*.svg"))) == len(commands) == 5

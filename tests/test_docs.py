@@ -310,9 +310,11 @@ def test_the_sweep_pages_search_for_seeds_runs() -> None:
 
 
 def test_the_scenario_pages_examples_are_scenarios() -> None:
-    whole, repeated, controlled, stepped, managed, lossy, stopped, spread, web, recording, phases, day, sleep, probe = (
-        _blocks("scenario.md", "toml")
+    whole, repeated, controlled, stepped, traced, managed, lossy, late, stopped, paused, spread, *rest = _blocks(
+        "scenario.md", "toml"
     )
+    assert "trace" in tomllib.loads(traced)["capacity"]["kind"]
+    web, recording, phases, day, sleep, probe = rest
     assert len(Scenario.from_toml(repeated).run().summary["flows"]) == 50
     scenario = Scenario.from_toml(whole.replace('duration = "60 s"', 'duration = "6 s"'))
     changed = scenario.to_dict() | tomllib.loads(probe)
@@ -336,6 +338,15 @@ def test_the_scenario_pages_examples_are_scenarios() -> None:
     run = Scenario.from_dict(scenario.to_dict() | {"flow": flows, "duration": "60 s", "warm_up": "0 s"}).run()
     assert run.flow("upload-1")["delivered_bytes"] == 188 * 10_000
     assert all(run.flow(f"upload-{n}")["completion_time_s"] >= 30 for n in range(1, 21))
+    # Nothing is sent from 2 s to 8 s, 2 Mb/s to 12 s.
+    steps = [{"name": "pause", "from": "3 s", "to": "8 s"}, {"name": "slow", "from": "9 s", "to": "12 s"}]
+    parts = tomllib.loads(paused) | {"duration": "14 s", "warm_up": "0 s", "phase": steps}
+    run = Scenario.from_dict(scenario.to_dict() | parts).run()
+    assert run.metric("phase.pause.flow.pauses.goodput_bps") == 0
+    assert run.metric("phase.slow.flow.pauses.goodput_bps") == pytest.approx(2e6, rel=0.01)
+    # A late packet needs the flow that it belongs to.
+    links = [scenario.to_dict()["link"][0], *tomllib.loads(late)["link"]]
+    assert Scenario.from_dict(scenario.to_dict() | {"link": links}).run().flow("download")["delivered_bytes"] > 0
     # 20 transfers from the router to the receiver: 40 ms without an access link, 50 to 130 ms with them.
     bulk = tomllib.loads(spread)["flow"][0]
     wide = Scenario.from_dict(scenario.to_dict() | {"flow": [bulk]}).run()
