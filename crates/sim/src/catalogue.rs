@@ -86,7 +86,7 @@ mod tests {
         let plans = SleepAlgorithm::KINDS.iter().map(|kind| kind.name);
         let names = links.chain(station::Config::NAMES.iter().copied()).chain(plans);
         let kinds = names.collect::<std::collections::BTreeSet<_>>().len();
-        assert_eq!([mechanisms().len(), queues().len(), losses().len()], [kinds, 3, 3]);
+        assert_eq!([mechanisms().len(), queues().len(), losses().len()], [kinds, 3, 4]);
         for (name, described) in mechanisms().into_iter().chain(queues()).chain(losses()) {
             assert!(!described.summary.is_empty() && !described.source.is_empty(), "{name}");
             for parameter in described.parameters {
