@@ -11,7 +11,7 @@ import pytest
 
 import bbr_in_python
 import cubic_in_python
-from netlull import InputError, conformance
+from netlull import InputError, ScenarioError, conformance
 from netlull.cli import main
 from netlull.conformance import Case, Subject
 
@@ -59,6 +59,23 @@ def test_an_algorithm_without_variables_is_judged_by_the_black_box() -> None:
     assert judgement.verdict_of("state") == "not judged"
     assert judgement.verdict_of("black box") == judgement.verdict
     assert "BBR.state" in [one.what for one in judgement.checks if one.holds is None]
+
+
+def test_an_export_that_fails_ends_the_run(tmp_path: Path) -> None:
+    source = """
+import netlull
+
+
+class Bad(netlull.CongestionControl):
+    def on_ack(self, ack):
+        self.cwnd += 1
+
+    def variables(self):
+        return {"BBR.state": self.nothing}
+"""
+    (tmp_path / "bad.py").write_text(source, encoding="utf-8")
+    with pytest.raises(ScenarioError, match="variables"):
+        conformance.judge(conformance.chosen(["A.1"])[0], Subject.read(f"{tmp_path / 'bad.py'}:Bad"))
 
 
 def test_a_folder_has_a_page_pictures_and_traces(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
