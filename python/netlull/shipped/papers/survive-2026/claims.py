@@ -60,10 +60,9 @@ def _part(
     return Part(part, every(answers), f"{name}: {count}; worst {show(value)} at {worst}.")
 
 
-Quantity = "Callable[[Evidence, Place, str], BySeed]"
-
-
-def _against(evidence: Evidence, place: Place, way: str, quantity: Callable[[Evidence, Place, str], BySeed]) -> Interval:
+def _against(
+    evidence: Evidence, place: Place, way: str, quantity: Callable[[Evidence, Place, str], BySeed]
+) -> Interval:
     """A quantity minus that under NewReno with the same queue."""
     return minus(quantity(evidence, place, way), quantity(evidence, like(evidence, place), way))
 
@@ -104,14 +103,13 @@ def lull_saving(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     ]
 
 
-def _starved(evidence: Evidence, tolerance: Tolerance, ways: Sequence[str]) -> list[Part]:
+def _starved(evidence: Evidence, tolerance: Tolerance, ways: Sequence[str], name: str = "endless") -> list[Part]:
     parts = []
     for way in ways:
         for sender in (BBR, RENO):
-            found = places(evidence, "endless", sender=sender)
+            found = [(place, mean(goodputs(evidence, place, way))) for place in places(evidence, name, sender=sender)]
             bounds = {"most": tolerance["most"]} if sender == BBR else {"least": tolerance["least"]}
-            name = sender if len(ways) == 1 else f"{way}, {sender}"
-            parts.append(_part(name, [(place, mean(goodputs(evidence, place, way))) for place in found], times, **bounds))
+            parts.append(_part(f"{way}, {sender}", found, times, **bounds))
     return parts
 
 
@@ -123,6 +121,11 @@ def earth_starves(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
 def gateways_starve(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     """Judges V5."""
     return _starved(evidence, tolerance, ["C-EARTH", "G-Router"])
+
+
+def one_starves(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
+    """Judges V21."""
+    return _starved(evidence, tolerance, QUEUED, "one")
 
 
 def codel_blinds(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
@@ -140,7 +143,12 @@ def codel_practra(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     parts = []
     for way, bounds in zip(PRACTRA, ({"least": tolerance["least"]}, {"most": tolerance["most"]}), strict=True):
         found = [
-            (place, minus(growth(evidence, place, way), growth(evidence, like(evidence, place, place.sender, DROP_TAIL), way)))
+            (
+                place,
+                minus(
+                    growth(evidence, place, way), growth(evidence, like(evidence, place, place.sender, DROP_TAIL), way)
+                ),
+            )
             for place in places(evidence, name, queue=CODEL)
         ]
         parts.append(_part(way, found, **bounds))
@@ -173,9 +181,7 @@ def behind_starved(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     ]
 
 
-def _same(
-    evidence: Evidence, found: Sequence[Place], ways: Sequence[str], bound: float
-) -> list[Part]:
+def _same(evidence: Evidence, found: Sequence[Place], ways: Sequence[str], bound: float) -> list[Part]:
     return [
         _part(way, [(place, _against(evidence, place, way, savings)) for place in found], least=-bound, most=bound)
         for way in ways
@@ -222,7 +228,8 @@ def _each(found: Sequence[Place], measure: Callable[[Place], Interval], **bounds
     """A part for each experiment."""
     names = unique([place.experiment for place in found])
     return [
-        _part(name, [(place, measure(place)) for place in found if place.experiment == name], **bounds) for name in names
+        _part(name, [(place, measure(place)) for place in found if place.experiment == name], **bounds)
+        for name in names
     ]
 
 
@@ -260,7 +267,11 @@ def shaper_saving(evidence: Evidence, _: Tolerance) -> list[Part]:
     """Judges V18."""
     found = places(evidence, "download-60", "download-120")
     return [
-        _part(f"{place.sender}, {place.experiment[9:]} ms", [(place, mean(savings(evidence, place, "client's shaper")))], most=0.0)
+        _part(
+            f"{place.sender}, {place.experiment[9:]} ms",
+            [(place, mean(savings(evidence, place, "client's shaper")))],
+            most=0.0,
+        )
         for place in found
     ]
 
@@ -295,6 +306,7 @@ JUDGES = {
     "V9": behind_starved,
     "V10": cubic_saves,
     "V11": web_saves,
+    "V21": one_starves,
     "V12": idle_saving,
     "V13": idle_coalescing,
     "V14": idle_price,
