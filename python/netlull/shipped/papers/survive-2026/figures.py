@@ -1,4 +1,4 @@
-"""Energy saved against its price by sender, the rate that a controller leaves over time, and the table of what survives."""
+"""Energy saved against its price by sender, rates over time, and the table of what survives."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     for queue in queues:
         name = "prices" if queue == DROP_TAIL else f"prices-{queue.lower()}"
         caption = (
-            "Energy saved, and the 95th percentile of completion (endless transfers: the time per byte) over always on's. "
+            "Energy saved, and 95th percentile of completion (endless transfers: time per byte) over always on's. "
             "A line joins the senders of a mechanism; bars are 95 % intervals over the seeds. Right and down is better."
         )
         yield Drawn(name, f"Energy saved and its price, {queue}", caption, prices(evidence, queue))
     if evidence.series:
         caption = (
-            "Four endless transfers over a link of 10 Mb/s, drop-tail, 42 packets of buffer, seed 101: the rate that the "
-            "controller gives, and the packets that wait."
+            "One endless transfer over a link of 10 Mb/s, drop-tail, 42 packets of buffer, seed 101: the rate that "
+            "the controller gives, and the packets that wait."
         )
         yield Drawn("rates", "Rate and queue over time", caption, rates(evidence))
 
