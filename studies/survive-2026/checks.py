@@ -1,4 +1,4 @@
-"""The reasons: how many transfers a controller needs, CoDel's target, C-EARTH's target, losses behind the link, AWM's window."""
+"""The reasons: the number of transfers, CoDel's target, C-EARTH's target, losses behind the link, AWM's window."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import pyarrow.compute as pc
 
 from netlull.papers import Cell, Drawn, Evidence, Tabled, number
 from netlull.plot import Curve, Panel, panel_grid
-from netlull.stats import mean_interval
 
 from .measures import BBR, OFF, RENO, percent
 
@@ -62,47 +61,71 @@ def _goodput(evidence: Evidence, experiment: str, sender: str, way: str, value: 
     return evidence.grid.ratio(*cells, "goodput_bps")
 
 
+CAPTIONS = {
+    "flows": "How many transfers: drop-tail",
+    "codel": "CoDel's target: four transfers",
+    "deep": "The buffer behind the link: one transfer with its bottleneck of 4 Mb/s there",
+}
+"""The captions of the tables."""
+
+
 def tables(evidence: Evidence) -> Iterator[Tabled]:
-    """Yields savings, goodput and queues of each experiment, and the windows of AWM next to those of the sender."""
+    """Yields each experiment in numbers, and the windows of AWM next to those of the sender."""
     grid = evidence.grid
     for experiment, axis in NAMES.items():
-        header = ["sender", AXES[experiment], "mechanism", "energy saved", "goodput left", "queue", "drops", "always on: queue", "drops behind"]
-        rows = []
-        for sender in (RENO, BBR):
-            for value in grid.values(experiment, axis):
-                for way in _ways(evidence, experiment):
-                    cell, off = (_cell(experiment, sender, name, value) for name in (way, OFF))
-                    rows.append(
-                        [
-                            sender,
-                            f"{value:g}",
-                            way,
-                            percent(grid.reduction(cell, off, "energy_j")),
-                            percent(grid.ratio(cell, off, "goodput_bps")),
-                            number(grid.interval(cell, "queue_packets"), "packets"),
-                            percent(grid.interval(cell, "drops"), 2),
-                            number(grid.interval(off, "queue_packets"), "packets"),
-                            percent(grid.interval(cell, "behind_drops"), 2),
-                        ]
-                    )
-        yield Tabled("figures", {"flows": "Transfers, drop-tail", "codel": "CoDel's target", "deep": "The buffer behind the link"}[experiment], header, rows)
-    rows = [
-        [
-            sender,
-            f"{target:g}",
-            number(grid.interval(Cell.of("target", sender=sender, target=target), "goodput_bps", 1e-6), "Mb/s"),
-            number(grid.interval(Cell.of("target", sender=sender, target=target), "mean_rate_bps", 1e-6), "Mb/s"),
-            number(grid.interval(Cell.of("target", sender=sender, target=target), "queue_packets"), "packets"),
+        header = ["sender", AXES[experiment], "mechanism", "energy saved", "goodput left", "queue", "always on: queue"]
+        rows = [
+            [sender, f"{value:g}", way, *_numbers(evidence, experiment, sender, way, value)]
+            for sender in (RENO, BBR)
+            for value in grid.values(experiment, axis)
+            for way in _ways(evidence, experiment)
         ]
-        for sender in (RENO, BBR)
-        for target in grid.values("target", "target")
-    ]
-    yield Tabled("figures", "C-EARTH's target, one transfer", ["sender", "target (packets)", "goodput", "mean rate", "queue"], rows)
+        yield Tabled("figures", CAPTIONS[experiment], header, rows)
+    rows = []
+    for sender in (RENO, BBR):
+        for target in grid.values("target", "target"):
+            cell = Cell.of("target", sender=sender, target=target)
+            rates = [number(grid.interval(cell, name, 1e-6), "Mb/s") for name in ("goodput_bps", "mean_rate_bps")]
+            rows.append([sender, f"{target:g}", *rates, number(grid.interval(cell, "queue_packets"), "packets")])
+    header = ["sender", "target (packets)", "goodput", "mean rate", "queue"]
+    yield Tabled("figures", "C-EARTH's target: one transfer, drop-tail", header, rows)
     if evidence.series:
-        rows = [[name, *windows(run)] for name, run in evidence.series.items()]
-        yield Tabled("figures", "AWM's window and the sender's, one transfer, from 10 s on", ["run", "AWM's window", "cwnd", "in flight", "time that AWM's window is the smaller"], rows)
+        header = ["sender", "AWM's window", "cwnd", "time in which AWM's window is the smaller", "rate"]
+        rows = [[_sender(evidence, name), *windows(run)] for name, run in evidence.series.items()]
+        caption = "AWM's window and the sender's: the G-Router, one transfer, drop-tail, seed 101, from 10 s on"
+        yield Tabled("figures", caption, header, rows)
+
+
+def _numbers(evidence: Evidence, experiment: str, sender: str, way: str, value: float) -> list[str]:
+    cell, off = (_cell(experiment, sender, name, value) for name in (way, OFF))
+    return [
+        percent(evidence.grid.reduction(cell, off, "energy_j")),
+        percent(evidence.grid.ratio(cell, off, "goodput_bps")),
+        *(number(evidence.grid.interval(each, "queue_packets"), "packets") for each in (cell, off)),
+    ]
+
+
+def _sender(evidence: Evidence, name: str) -> str:
+    return str(dict(evidence.recorded[name][0].point)["sender"])
+
+
+SETTLED_S = 10.0
+"""The start of the means over time."""
+SEGMENT_B = 1448
+"""The data of a segment."""
 
 
 def windows(run: Recorded) -> list[str]:
-    """Means of AWM's window, of cwnd and of the data in flight in packets, and the share of time that AWM binds."""
-    return [repr(run.series(name).schema) for name in ("gateway", "flow")]
+    """Means of AWM's window, of cwnd and of the rate, and the share of time in which AWM's window is the smaller."""
+    gateway, flow, link = (run.series(name) for name in ("gateway", "flow", "link"))
+    link = link.filter(pc.equal(pc.cast(link["link"], pa.string()), "N1-N2"))
+    late = _column(gateway, "time_s") > SETTLED_S
+    suggested, cwnd = _column(gateway, "window_bytes")[late] / SEGMENT_B, _column(flow, "cwnd_bytes")[late] / SEGMENT_B
+    known = np.isfinite(suggested) & np.isfinite(cwnd)
+    rate = float(np.mean(_column(link, "rate_bps")[late])) / 1e6
+    means = [f"{float(np.mean(each[known])):.0f} segments" for each in (suggested, cwnd)]
+    return [*means, f"{float(np.mean(suggested[known] < cwnd[known])):.0%}".replace("%", " %"), f"{rate:.1f} Mb/s"]
+
+
+def _column(table: pa.Table, name: str) -> np.ndarray:
+    return np.asarray(table[name].to_numpy(zero_copy_only=False), dtype=np.float64)

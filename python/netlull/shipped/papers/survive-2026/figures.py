@@ -17,7 +17,6 @@ from .measures import (
     CAPTION,
     DROP_TAIL,
     HEADER,
-    RENO,
     SENDERS,
     TRAFFIC,
     Place,
@@ -58,7 +57,7 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     if evidence.series:
         caption = (
             "One endless transfer over a link of 10 Mb/s, drop-tail, 42 packets of buffer, seed 101: the rate that "
-            "the controller gives, and the packets that wait."
+            "the controller gives, and the packets that wait. Above: a bottleneck of 4 Mb/s is behind the link."
         )
         yield Drawn("rates", "Rate and queue over time", caption, rates(evidence))
 
@@ -113,32 +112,35 @@ def _panel(axes: Axes, evidence: Evidence, here: Sequence[Place], ways: Sequence
 
 
 def rates(evidence: Evidence) -> Figure:
-    """Draws rate and queue of the recorded runs, a column for each sender."""
-    runs = {name: evidence.series[name] for name in evidence.series}
+    """Draws rate and queue of the recorded runs, a row for each mechanism with a traffic."""
+    cases: dict[tuple[str, str], dict[str, Recorded]] = {}
+    for name, run in evidence.series.items():
+        cell, _ = evidence.recorded[name]
+        point = {axis: str(value) for axis, value in cell.point}
+        cases.setdefault((point["way"], cell.experiment), {})[point["sender"]] = run
     with styled():
-        drawn = figure(DOUBLE_COLUMN, 4.2)
-        grid = drawn.subplots(2, 2, sharex=True, sharey="row")
-        for column, sender in enumerate((RENO, BBR)):
-            chosen = {
-                str(dict(evidence.recorded[name][0].point)["way"]): run
-                for name, run in runs.items()
-                if dict(evidence.recorded[name][0].point)["sender"] == sender
-            }
-            rate = [_trace(run, "rate", "rate_bps", way, n, 1e-6) for n, (way, run) in enumerate(chosen.items())]
-            queue = [_trace(run, "link", "queue_packets", way, n) for n, (way, run) in enumerate(chosen.items())]
-            draw_traces(grid[0][column], rate, f"Rate, {sender}", "Rate (Mb/s)")
-            draw_traces(grid[1][column], queue, f"Queue, {sender}", "Queue (packets)")
+        drawn = figure(DOUBLE_COLUMN, 2.1 * len(cases) + 0.3)
+        grid = drawn.subplots(len(cases), 2, squeeze=False, sharex=True, sharey="col")
+        for row, ((way, experiment), runs) in zip(grid, cases.items(), strict=True):
+            rate, queue = (
+                [_trace(run, *what, sender, colour) for colour, (sender, run) in enumerate(runs.items())]
+                for what in (("rate", "rate_bps", 1e-6), ("link", "queue_packets", 1.0))
+            )
+            draw_traces(row[0], rate, f"{way}, {TRAFFIC[experiment]}", "Rate (Mb/s)")
+            draw_traces(row[1], queue, "", "Queue (packets)")
         legend_above(drawn, [grid[0][0]], columns=4)
     return drawn
 
 
-def _trace(run: Recorded, kind: str, column: str, way: str, colour: int, scale: float = 1.0) -> Trace:
+def _trace(run: Recorded, kind: str, column: str, scale: float, label: str, colour: int) -> Trace:
     table = run.series(kind)
     table = table.filter(pc.equal(pc.cast(table["link"], pa.string()), LINK))
     time, values = (np.asarray(table[name].to_numpy(), dtype=np.float64) for name in ("time_s", column))
-    return Trace(way, time, values * scale, colour=colour, steps=kind == "rate")
+    return Trace(label, time, values * scale, colour=colour, steps=kind == "rate")
 
 
 def tables(evidence: Evidence) -> Iterator[Tabled]:
-    """Yields the table of what survives."""
-    yield Tabled("table", CAPTION, HEADER, rows(records(evidence)))
+    """Yields a table of what survives for each queue."""
+    found = records(evidence)
+    for queue in unique([record["queue"] for record in found]):
+        yield Tabled("table", f"{queue}: {CAPTION}", HEADER, rows(found, queue))

@@ -10,11 +10,11 @@ from netlull.papers import Cell, Evidence, decided, every, number
 from netlull.stats import Interval, mean_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 OFF = "always on"
 RENO, CUBIC, BBR = SENDERS = ("NewReno", "CUBIC", "BBRv3")
-DROP_TAIL, CODEL = "drop-tail", "CoDel"
+DROP_TAIL, CODEL = QUEUES = ("drop-tail", "CoDel")
 TRAFFIC = {
     "web-0.2": "web load 0.2",
     "web-0.5": "web load 0.5",
@@ -187,12 +187,12 @@ def _record(evidence: Evidence, place: Place, way: str) -> dict[str, str]:
     }
 
 
-def measured(record: dict[str, str]) -> str:
+def measured(record: Mapping[str, str]) -> str:
     """Saving and price of a record in per cent, as in the tables."""
     return f"{_signed(record, 'saving', plain=True)}, {_signed(record, 'p95')}"
 
 
-def _signed(record: dict[str, str], name: str, *, plain: bool = False) -> str:
+def _signed(record: Mapping[str, str], name: str, *, plain: bool = False) -> str:
     """A share in per cent, in brackets if its interval includes 0."""
     mean_, low, high = (100 * float(record[key]) for key in (name, f"{name}_low", f"{name}_high"))
     text = f"{mean_:.0f}" if plain else f"{mean_:+.0f}"
@@ -200,33 +200,23 @@ def _signed(record: dict[str, str], name: str, *, plain: bool = False) -> str:
     return f"({text})" if low <= 0 <= high else text
 
 
-def rows(found: Sequence[dict[str, str]]) -> list[list[str]]:
-    """The rows of the tables: a way of saving and a traffic, then each sender with each queue, then the words."""
-    by_row: dict[tuple[str, str], dict[tuple[str, str], dict[str, str]]] = {}
+def rows(found: Sequence[Mapping[str, str]], queue: str) -> list[list[str]]:
+    """The rows of a queue's table: a way of saving and a traffic, then each sender, then the word for BBRv3."""
+    by_row: dict[tuple[str, str], dict[str, Mapping[str, str]]] = {}
     for record in found:
-        by_row.setdefault((record["way"], record["traffic"]), {})[record["sender"], record["queue"]] = record
-    lines = []
-    for (way, traffic), cells in by_row.items():
-        shown = [
-            measured(cells[sender, queue]) if (sender, queue) in cells else ""
-            for queue in (DROP_TAIL, CODEL)
-            for sender in SENDERS
-        ]
-        words = [cells[BBR, queue]["word"] if (BBR, queue) in cells else "" for queue in (DROP_TAIL, CODEL)]
-        lines.append([way, TRAFFIC[traffic], *shown, *words])
-    return lines
+        if record["queue"] == queue:
+            by_row.setdefault((record["way"], record["traffic"]), {})[record["sender"]] = record
+    return [
+        [way, TRAFFIC[traffic], *(measured(cells[sender]) for sender in SENDERS), cells[BBR]["word"]]
+        for (way, traffic), cells in by_row.items()
+    ]
 
 
-HEADER = [
-    "mechanism",
-    "traffic",
-    *(f"{sender}{', CoDel' if queue == CODEL else ''}" for queue in (DROP_TAIL, CODEL) for sender in SENDERS),
-    "under BBRv3",
-    "with CoDel",
-]
+HEADER = ["mechanism", "traffic", *SENDERS, f"{BBR} against {RENO}"]
 CAPTION = (
-    "Energy saved and growth of the 95th percentile of completion (endless transfers: of the time per byte) against "
-    "always on, in per cent, paired by seed. In brackets: the 95 % interval includes 0."
+    "Energy saved, and growth of the 95th percentile of completion (endless transfers: of the time per byte) against "
+    "always on with the same queue, in per cent. In brackets: the 95 % interval includes 0. The last column compares "
+    "with NewReno and drop-tail."
 )
 
 
