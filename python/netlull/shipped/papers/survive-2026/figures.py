@@ -136,6 +136,8 @@ def _trace(run: Recorded, kind: str, column: str, scale: float, label: str, colo
     table = run.series(kind)
     table = table.filter(pc.equal(pc.cast(table["link"], pa.string()), LINK))
     time, values = (np.asarray(table[name].to_numpy(), dtype=np.float64) for name in ("time_s", column))
+    end = float(run.summary["duration_s"])
+    time, values = np.append(time, end), np.append(values, values[-1])
     return Trace(label, time, values * scale, colour=colour, steps=kind == "rate")
 
 
