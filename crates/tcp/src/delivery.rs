@@ -115,6 +115,8 @@ struct Delivered {
     first_send_time: Instant,
     newest: Option<Newest>,
     newly_acked: u64,
+    /// C.inflight.
+    inflight: u64,
 }
 
 // Without the forced inlines of scoreboards and rate samples: SACK +1.4 %, BBR +1.9 %.
@@ -125,7 +127,11 @@ impl Delivered {
         match record.fate {
             Fate::Delivered => {}
             Fate::Presumed => self.update(now, record, 0),
-            Fate::InFlight | Fate::Lost => self.update(now, record, bytes),
+            Fate::Lost => self.update(now, record, bytes),
+            Fate::InFlight => {
+                self.inflight -= bytes;
+                self.update(now, record, bytes);
+            }
         }
     }
 
@@ -187,6 +193,13 @@ impl DeliveryRate {
     #[must_use]
     pub fn delivered(&self) -> u64 {
         self.delivered.bytes
+    }
+
+    /// C.inflight in bytes: data sent, and neither delivered nor marked lost since its last transmission.
+    #[inline]
+    #[must_use]
+    pub fn inflight(&self) -> u64 {
+        self.delivered.inflight
     }
 
     /// A state without records, for an algorithm that runs apart from its connection.
@@ -252,6 +265,7 @@ impl DeliveryRate {
             let start = segment.start.max(known);
             let record = Record { start, end: segment.end, sent, fate: Fate::InFlight, retransmitted: false };
             self.records.push(record);
+            self.delivered.inflight += segment.end - start;
         }
     }
 
@@ -265,6 +279,7 @@ impl DeliveryRate {
             (record.sent, record.retransmitted) = (sent, true);
             if record.fate == Fate::Lost {
                 record.fate = Fate::InFlight;
+                self.delivered.inflight += record.end - record.start;
             }
         }
     }
@@ -298,10 +313,8 @@ impl DeliveryRate {
         while let Some(record) = self.records.get_mut(index)
             && record.end <= end
         {
-            if record.fate != Fate::Delivered {
-                self.delivered.update(now, record, record.end - record.start);
-                record.fate = Fate::Delivered;
-            }
+            self.delivered.confirm(now, record, record.end - record.start);
+            record.fate = Fate::Delivered;
             index += 1;
         }
     }
@@ -313,7 +326,7 @@ impl DeliveryRate {
         let from = self.first_ending_after(self.duplicates_to.max(first.end));
         let in_flight = self.records[from..].iter_mut().find(|record| record.fate == Fate::InFlight);
         let Some(record) = in_flight else { return };
-        self.delivered.update(now, record, record.end - record.start);
+        self.delivered.confirm(now, record, record.end - record.start);
         record.fate = Fate::Presumed;
         self.duplicates_to = record.end;
     }
@@ -326,6 +339,7 @@ impl DeliveryRate {
         let record = in_range.find(|record| record.fate == Fate::InFlight)?;
         record.fate = Fate::Lost;
         let len = record.end - record.start;
+        self.delivered.inflight -= len;
         self.lost += len;
         self.newly_lost += len;
         Some(LostSegment {
@@ -564,6 +578,37 @@ mod tests {
         assert_eq!((sample.lost, sample.newly_lost, sample.tx_in_flight), (2000, 2000, 4000));
         let sample = ack(&mut rate, 15_000, 1);
         assert_eq!((sample.lost, sample.newly_lost, sample.tx_in_flight, sample.rtt), (0, 0, 3000, None));
+    }
+
+    #[test]
+    fn data_is_in_flight_until_it_is_delivered_or_lost() {
+        let mut rate = DeliveryRate::new();
+        for number in 0..6 {
+            send(&mut rate, number * 100, number, number);
+        }
+        assert_eq!(rate.inflight(), 6000);
+        rate.mark_lost(0, 2000);
+        rate.mark_lost(1000, 2000);
+        assert_eq!(rate.inflight(), 4000);
+        rate.on_sacked(at(10_000), 2000, 3000);
+        rate.on_sacked(at(10_000), 2000, 3000);
+        assert_eq!(rate.inflight(), 3000);
+        // Sent again: segment 0, which was lost, and 5, which was not.
+        send(&mut rate, 10_000, 0, 3);
+        send(&mut rate, 10_100, 5, 4);
+        assert_eq!(rate.inflight(), 4000);
+        // 0 arrives, and 1 as well, which was not lost after all; then half of 3.
+        rate.on_acked(at(20_000), 3500);
+        assert_eq!(rate.inflight(), 2500);
+        rate.on_acked(at(20_000), 6000);
+        assert_eq!(rate.inflight(), 0);
+        for number in 6..9 {
+            send(&mut rate, 30_000, number, number - 6);
+        }
+        rate.on_duplicate(at(40_000));
+        assert_eq!(rate.inflight(), 2000);
+        rate.on_acked(at(50_000), 9000);
+        assert_eq!(rate.inflight(), 0);
     }
 
     #[test]

@@ -146,8 +146,9 @@ impl Bbr {
     pub(super) fn check_probe_rtt(&mut self, ack: &Delivery, rate: &mut DeliveryRate) {
         let is_probing = matches!(self.state, State::ProbeRtt { .. });
         if !is_probing && self.probe_rtt_expired && !self.idle_restart {
-            self.save_cwnd();
+            // EnterProbeRTT comes before SaveCwnd, which then keeps an earlier, larger window.
             self.state = State::ProbeRtt { until: None, round_done: false };
+            self.save_cwnd();
             self.ack_phase = AckPhase::ProbeStopping;
             self.start_round(rate);
         }
@@ -189,7 +190,7 @@ impl Bbr {
     }
 
     /// ExitProbeRTT (section 5.3.4.4).
-    fn exit_probe_rtt(&mut self, now: Instant, rate: &DeliveryRate) {
+    pub(super) fn exit_probe_rtt(&mut self, now: Instant, rate: &DeliveryRate) {
         self.reset_short_term_model();
         if self.full_bw_reached {
             self.start_probe_bw_down(now, rate);

@@ -8,6 +8,8 @@ pub(super) const EXTRA_ACKED_ROUNDS: usize = 10;
 /// BBR.max_bw_filter: the maximum of the current and of the previous ProbeBW cycle (BBR.MaxBwFilterLen = 2).
 #[derive(Clone, Debug, Default)]
 pub(super) struct MaxBandwidth {
+    /// BBR.max_bw, which changes with samples alone: the end of a cycle takes effect at the next sample.
+    most: f64,
     previous: f64,
     current: f64,
 }
@@ -16,12 +18,14 @@ impl MaxBandwidth {
     /// The maximum in bytes per second.
     #[inline]
     pub fn get(&self) -> f64 {
-        self.current.max(self.previous)
+        self.most
     }
 
+    /// UpdateWindowedMaxFilter.
     #[inline]
     pub fn update(&mut self, rate: f64) {
         self.current = self.current.max(rate);
+        self.most = self.current.max(self.previous);
     }
 
     /// AdvanceMaxBwFilter: a new cycle begins (in the draft, time needs a single bit). A cycle without a sample keeps
@@ -110,10 +114,13 @@ mod tests {
         filter.update(2.0);
         assert!((filter.get() - 5.0).abs() < 1e-12);
         filter.advance();
+        assert!((filter.get() - 5.0).abs() < 1e-12, "no sample since");
+        filter.update(1.0);
         assert!((filter.get() - 2.0).abs() < 1e-12, "5 is two cycles old");
         filter.advance();
         filter.advance();
-        assert!((filter.get() - 2.0).abs() < 1e-12, "cycles without a sample forget nothing");
+        filter.update(0.5);
+        assert!((filter.get() - 1.0).abs() < 1e-12, "cycles without a sample forget nothing");
     }
 
     #[test]

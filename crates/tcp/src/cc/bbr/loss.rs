@@ -1,7 +1,8 @@
 //! The response to losses (draft-ietf-ccwg-bbr-06 section 5.5.10).
 
 use super::{
-    BETA, Bbr, Delivery, INFINITE, LOSS_THRESHOLD, Latest, Phase, RecoveryPhase, STARTUP_FULL_LOSS_COUNT, State,
+    BETA, Bbr, Delivery, FullBandwidth, INFINITE, LOSS_THRESHOLD, Latest, Phase, RecoveryPhase,
+    STARTUP_FULL_LOSS_COUNT, State, Undo,
 };
 use crate::delivery::{DeliveryRate, LostSegment};
 use crate::number::{float, whole};
@@ -35,6 +36,9 @@ impl Bbr {
     fn note_loss(&mut self, rate: &DeliveryRate) {
         if !self.latest.loss_in_round {
             self.latest.round_delivered = rate.delivered();
+            // The draft also saves the model here, in each round with a loss. Within a recovery that would replace the
+            // model before it by one that its losses have changed: 5.5.11.1 speaks of the start of the recovery.
+            self.save_cwnd();
         }
         self.latest.loss_in_round = true;
     }
@@ -42,6 +46,10 @@ impl Bbr {
     /// HandleLostPacket (section 5.5.10.2).
     pub(super) fn handle_lost_segment(&mut self, now: Instant, lost: &LostSegment, rate: &DeliveryRate) {
         self.note_loss(rate);
+        if self.timed_out_at == Some(now) {
+            // OnEnterRTO (section 5.6.4.4): one segment more than in flight, without the data just marked.
+            self.cwnd = rate.inflight() + self.smss;
+        }
         if lost.start != self.latest.lost_end || self.latest.ranges_lost == 0 {
             self.latest.ranges_lost = self.latest.ranges_lost.saturating_add(1);
         }
@@ -79,6 +87,7 @@ impl Bbr {
             self.inflight_longterm = flight.tx_in_flight.max(least);
         }
         if self.state == State::ProbeBw(Phase::Up) {
+            self.undo.state = Some(self.state);
             self.start_probe_bw_down(now, rate);
         }
     }
@@ -88,14 +97,18 @@ impl Bbr {
         if self.full_bw_reached {
             return;
         }
-        let in_recovery = self.phase == RecoveryPhase::FastRecovery;
-        let enough = if ack.selective {
-            self.latest.round_start && self.latest.ranges_lost >= STARTUP_FULL_LOSS_COUNT
+        let is_high = if ack.selective {
+            self.latest.round_start
+                && ack.sample.prior_delivered >= self.recovery_delivered
+                && self.latest.ranges_lost >= STARTUP_FULL_LOSS_COUNT
+                && Self::is_inflight_too_high(ack)
         } else {
             self.latest.ranges_lost > 0
         };
-        if in_recovery && enough && Self::is_inflight_too_high(ack) {
+        if self.phase == RecoveryPhase::FastRecovery && is_high {
+            self.undo.state = Some(State::Startup);
             self.full_bw_reached = true;
+            // Case A.2 expects it; the text of the section does not mention it.
             self.full.now = true;
             // A safe volume: the known capacity of the path, or the delivery of the last round.
             self.inflight_longterm = self.bdp().max(self.latest.inflight);
@@ -158,6 +171,42 @@ impl Bbr {
         self.bw_shortterm = f64::INFINITY;
         self.inflight_shortterm = INFINITE;
     }
+
+    /// SaveStateUponLoss (section 5.5.11.1), at the start of a recovery.
+    pub(super) fn save_state_upon_loss(&mut self) {
+        self.save_cwnd();
+        self.undo = Undo {
+            state: None,
+            bw_shortterm: self.bw_shortterm,
+            inflight_shortterm: self.inflight_shortterm,
+            inflight_longterm: self.inflight_longterm,
+        };
+    }
+
+    /// HandleSpuriousLossDetection (section 5.5.11.2).
+    pub(super) fn handle_spurious_loss_detection(&mut self) {
+        self.restore_cwnd();
+        self.latest.loss_in_round = false;
+        self.full = FullBandwidth::default();
+        self.bw_shortterm = self.bw_shortterm.max(self.undo.bw_shortterm);
+        self.inflight_shortterm = self.inflight_shortterm.max(self.undo.inflight_shortterm);
+        self.inflight_longterm = self.inflight_longterm.max(self.undo.inflight_longterm);
+        let is_probing_rtt = matches!(self.state, State::ProbeRtt { .. });
+        match self.undo.state.take() {
+            Some(State::Startup) if self.state != State::Startup => {
+                self.full_bw_reached = false;
+                if !is_probing_rtt {
+                    self.state = State::Startup;
+                }
+            }
+            Some(state @ State::ProbeBw(Phase::Up)) if self.state != state && !is_probing_rtt => {
+                self.start_probe_bw_refill();
+                // C.delivered is known at the next delivery only: the round of refilling begins there.
+                self.next_round_delivered = INFINITE;
+            }
+            _ => {}
+        }
+    }
 }
 
 /// InflightAtLoss (section 5.5.10.2): the volume in flight at which losses crossed the threshold, within a segment of
@@ -166,6 +215,6 @@ pub(super) fn inflight_at_loss(flight: &FlightLoss, size: u64) -> u64 {
     let inflight_prev = float(flight.tx_in_flight.saturating_sub(size));
     let lost_prev = float(flight.lost.saturating_sub(size));
     let lost_prefix = (LOSS_THRESHOLD * inflight_prev - lost_prev) / (1.0 - LOSS_THRESHOLD);
-    // The losses before this segment already exceed the limit: at its start at the latest (as in Linux).
-    whole(inflight_prev + lost_prefix.max(0.0))
+    // Below `inflight_prev` if the losses before this segment already exceed the limit.
+    whole((inflight_prev + lost_prefix).max(0.0))
 }

@@ -18,7 +18,7 @@ mod probe_bw;
 mod tests;
 
 use super::info::{AlgorithmInfo, KnownWith, ParameterInfo, constant};
-use super::{Ack, CongestionControl, Delivery, Idle, Loss, Recovered, Start, TimeoutKind};
+use super::{Ack, CongestionControl, Delivery, Idle, Loss, Recovered, Spurious, Start, TimeoutKind};
 use crate::config::{Algorithm, Config};
 use crate::delivery::{DeliveryRate, LostSegment};
 use crate::number::whole;
@@ -206,6 +206,19 @@ struct Latest {
     lost_end: u64,
 }
 
+/// The model before a recovery, which may turn out to be needless (section 2.15).
+#[derive(Clone, Copy, Debug)]
+struct Undo {
+    /// BBR.undo_state: the state that a loss has ended.
+    state: Option<State>,
+    /// BBR.undo_bw_shortterm.
+    bw_shortterm: f64,
+    /// BBR.undo_inflight_shortterm.
+    inflight_shortterm: u64,
+    /// BBR.undo_inflight_longterm.
+    inflight_longterm: u64,
+}
+
 /// BBRv3.
 #[derive(Clone, Debug)]
 pub struct Bbr {
@@ -252,6 +265,11 @@ pub struct Bbr {
     // Recovery and idling.
     prior_cwnd: u64,
     phase: RecoveryPhase,
+    /// C.delivered at the start of the recovery; [`INFINITE`] until the first delivery in it.
+    recovery_delivered: u64,
+    /// The time of the last expiration of the retransmission timer.
+    timed_out_at: Option<Instant>,
+    undo: Undo,
     idle_restart: bool,
     congestion_echo: bool,
     /// C.has_selective_acks.
@@ -304,6 +322,9 @@ impl Bbr {
             cycle_stamp: Instant::ZERO,
             prior_cwnd: 0,
             phase: RecoveryPhase::Open,
+            recovery_delivered: INFINITE,
+            timed_out_at: None,
+            undo: Undo { state: None, bw_shortterm: 0.0, inflight_shortterm: 0, inflight_longterm: 0 },
             idle_restart: false,
             congestion_echo: false,
             selective: true,
@@ -331,6 +352,9 @@ impl Bbr {
 
     /// UpdateRound (section 5.5.1).
     fn update_round(&mut self, ack: &Delivery, rate: &DeliveryRate) {
+        if self.next_round_delivered == INFINITE {
+            self.start_round(rate);
+        }
         self.round_start = ack.sample.prior_delivered >= self.next_round_delivered;
         if self.round_start {
             self.start_round(rate);
@@ -439,7 +463,8 @@ impl CongestionControl for Bbr {
 
     /// OnEnterFastRecovery (section 5.6.4.4).
     fn on_loss(&mut self, _loss: &Loss) {
-        self.save_cwnd();
+        self.save_state_upon_loss();
+        self.recovery_delivered = INFINITE;
         self.phase = RecoveryPhase::FastRecovery;
     }
 
@@ -449,15 +474,25 @@ impl CongestionControl for Bbr {
         self.congestion_echo = true;
     }
 
-    /// OnEnterRTO (section 5.6.4.4): the window allows one segment.
-    fn on_timeout(&mut self, _loss: &Loss, _kind: TimeoutKind) {
-        self.save_cwnd();
+    /// OnEnterRTO (section 5.6.4.4): the window allows one segment, in addition to the data that stays in flight when
+    /// the lost data has been marked. A timer that expires in recovery begins no other one.
+    fn on_timeout(&mut self, loss: &Loss, _kind: TimeoutKind) {
+        if self.phase == RecoveryPhase::Open {
+            self.save_state_upon_loss();
+        } else {
+            self.save_cwnd();
+        }
         self.phase = RecoveryPhase::Loss;
+        self.timed_out_at = Some(loss.now);
         self.cwnd = self.smss;
     }
 
     /// Does nothing: the next delivery has the information.
     fn on_recovered(&mut self, _recovered: &Recovered) {}
+
+    fn on_spurious(&mut self, _spurious: &Spurious) {
+        self.handle_spurious_loss_detection();
+    }
 
     /// Does nothing: pacing makes a smaller window unnecessary (section 5.4.2).
     fn on_idle_restart(&mut self, _idle: &Idle) {}
@@ -477,10 +512,13 @@ impl CongestionControl for Bbr {
             (RecoveryPhase::Open, RecoveryPhase::Open) => {}
             (_, RecoveryPhase::Open) => self.restore_cwnd(),
             // The losses of this recovery follow a mark that already caused a reduction.
-            (RecoveryPhase::Open, _) => self.save_cwnd(),
+            (RecoveryPhase::Open, _) => self.save_state_upon_loss(),
             _ => {}
         }
         self.phase = ack.phase;
+        if self.recovery_delivered == INFINITE {
+            self.recovery_delivered = rate.delivered();
+        }
         self.update_control_parameters(ack, rate);
     }
 

@@ -27,13 +27,13 @@ impl Bbr {
         self.state = State::ProbeBw(Phase::Down);
     }
 
-    fn start_probe_bw_refill(&mut self, rate: &DeliveryRate) {
+    /// StartProbeBW_REFILL (section 5.3.3.9); the caller starts a round.
+    pub(super) fn start_probe_bw_refill(&mut self) {
         self.reset_short_term_model();
         self.bw_probe_up_rounds = 0;
         self.bw_probe_up_acked = 0;
         self.last_probe.precautionary = false;
         self.ack_phase = AckPhase::Refilling;
-        self.start_round(rate);
         self.state = State::ProbeBw(Phase::Refill);
     }
 
@@ -54,7 +54,10 @@ impl Bbr {
             return;
         };
         match phase {
-            Phase::Down | Phase::Cruise if self.is_time_to_probe(ack.now) => self.start_probe_bw_refill(rate),
+            Phase::Down | Phase::Cruise if self.is_time_to_probe(ack.now) => {
+                self.start_probe_bw_refill();
+                self.start_round(rate);
+            }
             Phase::Down if self.is_time_to_cruise(ack) => self.state = State::ProbeBw(Phase::Cruise),
             Phase::Down | Phase::Cruise => {}
             Phase::Refill if self.round_start => {
@@ -85,7 +88,8 @@ impl Bbr {
                 }
                 // Precautionary probing: the volume that was too high in the last probe caused no harm in this one.
                 if self.last_probe.precautionary && !self.last_probe.too_high {
-                    self.start_probe_bw_refill(rate);
+                    self.start_probe_bw_refill();
+                    self.start_round(rate);
                     return Decided::Yes;
                 }
             }
@@ -103,10 +107,13 @@ impl Bbr {
         matches!(self.state, State::ProbeBw(_))
     }
 
-    /// IsTimeToProbeBW (section 5.3.3.8.3): wall-clock time or, for coexistence with Reno, rounds.
+    /// IsTimeToProbeBW (section 5.3.3.8.3): wall-clock time or, for coexistence with Reno, a round for each segment
+    /// of the target (T_reno, section 5.3.3.8.2). The target is compared in bytes, since a part of a segment counts.
     fn is_time_to_probe(&self, now: Instant) -> bool {
-        let reno_rounds = (self.target_inflight() / self.smss).min(RENO_ROUNDS);
-        now > self.cycle_stamp + self.bw_probe_wait || self.rounds_since_probe_up >= reno_rounds
+        let rounds = self.rounds_since_probe_up;
+        now > self.cycle_stamp + self.bw_probe_wait
+            || rounds >= RENO_ROUNDS
+            || rounds * self.smss >= self.target_inflight()
     }
 
     /// PickProbeWait (section 5.3.3.8.3).
