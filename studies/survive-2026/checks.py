@@ -81,14 +81,17 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
             for way in _ways(evidence, experiment)
         ]
         yield Tabled("figures", CAPTIONS[experiment], header, rows)
-    rows = []
-    for sender in (RENO, BBR):
-        for target in grid.values("target", "target"):
-            cell = Cell.of("target", sender=sender, target=target)
-            rates = [number(grid.interval(cell, name, 1e-6), "Mb/s") for name in ("goodput_bps", "mean_rate_bps")]
-            rows.append([sender, f"{target:g}", *rates, number(grid.interval(cell, "queue_packets"), "packets")])
-    header = ["sender", "target (packets)", "goodput", "mean rate", "queue"]
-    yield Tabled("figures", "C-EARTH's target: one transfer, drop-tail", header, rows)
+    for experiment, caption in (
+        ("target", "C-EARTH's target: one transfer, drop-tail"),
+        ("threshold", "EARTH's threshold: one transfer with its bottleneck of 4 Mb/s behind the link, drop-tail"),
+    ):
+        rows = []
+        for sender in (RENO, BBR):
+            for value in grid.values(experiment, experiment):
+                cell = Cell.of(experiment, sender=sender, **{experiment: value})
+                rates = [number(grid.interval(cell, name, 1e-6), "Mb/s") for name in ("goodput_bps", "mean_rate_bps")]
+                rows.append([sender, f"{value:g}", *rates, number(grid.interval(cell, "queue_packets"), "packets")])
+        yield Tabled("figures", caption, ["sender", f"{experiment} (packets)", "goodput", "mean rate", "queue"], rows)
     if evidence.series:
         header = ["sender", "AWM's window", "cwnd", "time in which AWM's window is the smaller", "rate"]
         rows = [[_sender(evidence, name), *windows(run)] for name, run in evidence.series.items()]
