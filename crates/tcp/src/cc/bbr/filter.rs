@@ -70,8 +70,13 @@ impl MaxOverRounds {
             self.rounds[slot(self.round)] = 0;
         }
         self.len = len;
-        let last = (0..len as u64).map_while(|ago| round.checked_sub(ago));
-        self.most = last.map(|round| self.rounds[slot(round)]).max().unwrap_or(0);
+        // Earlier rounds are forgotten: a longer window fills with the rounds to come.
+        for ago in len as u64..EXTRA_ACKED_ROUNDS as u64 {
+            if let Some(old) = round.checked_sub(ago) {
+                self.rounds[slot(old)] = 0;
+            }
+        }
+        self.most = self.rounds.iter().copied().max().unwrap_or(0);
     }
 }
 
@@ -132,6 +137,7 @@ mod tests {
         assert_eq!(filter.update(9, 1, 10), 7);
         assert_eq!(filter.update(10, 0, 10), 1);
         assert_eq!(filter.update(10, 0, 1), 0, "this round only");
+        assert_eq!(filter.update(10, 0, 10), 0, "a short window remembers no earlier round");
         // Rounds without a measurement count too.
         assert_eq!(filter.update(1_000_000, 3, 10), 3);
         assert_eq!(filter.update(1_000_009, 0, 10), 3);
