@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from netlull import Link, Lpi, Poisson, Scenario, ScenarioError
+from netlull.cli.tables import print_result
+from netlull.numbers import percent
 
 
 def sleeper(**fields: object) -> Scenario:
@@ -26,6 +28,17 @@ def test_a_result_has_the_time_in_each_state() -> None:
     assert "low_power" not in Scenario(
         nodes=["a", "b"], links=[Link("a", "b", "1 Gb/s")], flows=[Poisson("data", "a", "b", "1 Mb/s")], duration="1 s"
     ).run(seed=1).link("a-b")
+
+
+def test_a_printed_run_has_the_share_of_time_asleep(capsys: pytest.CaptureFixture[str]) -> None:
+    for scenario in (sleeper(), sleeper().with_values({"link.a-b.controller": None})):
+        result = scenario.run(seed=1)
+        print_result(result)
+        lines = capsys.readouterr().out.splitlines()
+        header, row = [line for line in lines if line.startswith((" link ", " a-b "))][:2]
+        low = result.link("a-b").get("low_power")
+        assert ("asleep" in header) == (low is not None)
+        assert low is None or row.split("   ")[-1].strip() == percent(low["low_share"])
 
 
 def test_coalescing_trades_waits_for_sleep() -> None:

@@ -55,6 +55,7 @@ ORDER = (
     "benchmark",
     "gym",
     "report",
+    "conformance",
     "papers",
     "_earlier",
     PACKAGE,

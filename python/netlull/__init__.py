@@ -122,6 +122,7 @@ __all__ = [
 __all__ += [
     "Access",
     "AccessPoint",
+    "Aggregation",
     "Air",
     "Awm",
     "AwmEarth",
@@ -144,6 +145,7 @@ __all__ += [
     "Flooding",
     "GRouter",
     "GilbertElliott",
+    "Late",
     "LineCard",
     "Link",
     "LoadAware",
@@ -155,6 +157,7 @@ __all__ += [
     "ParetoSize",
     "Phase",
     "Poisson",
+    "Policer",
     "Port",
     "Power",
     "Practra",
@@ -176,9 +179,11 @@ __all__ += [
     "Supply",
     "Tcp",
     "TcpOptions",
+    "Trace",
     "UniformRedraw",
     "VegasBounds",
     "WebSearchSize",
+    "WriteSteps",
 ]
 # end
 

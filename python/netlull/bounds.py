@@ -239,9 +239,10 @@ def _chosen(complete: Document, name: str | None) -> _Link:
         if len(found) > 1:
             raise InputError(f"link: is missing; expected one of {some(each.name for each in found)}")
     link = found[0]
-    for field in ("capacity", "air", "noise"):
-        if link.table.get(field) is not None:
-            raise InputError(f"{link.path}.{field}: is given; expected a link of fixed rate without noise or air")
+    for field in ("capacity", "air", "noise", "late", "aggregation"):
+        if link.table.get(field):
+            expected = "expected a link of fixed rate without air, noise, late packets or batches"
+            raise InputError(f"{link.path}.{field}: is given; {expected}")
     if link.controller is not None and link.controller["kind"] == "lpi":
         raise InputError(
             f'{link.path}.controller.kind: is "lpi", which sleeps between packets, but the bounds are for changes of '

@@ -15,6 +15,7 @@ from typing import ClassVar, Literal, Self
 __all__ = [
     "Access",
     "AccessPoint",
+    "Aggregation",
     "Air",
     "Awm",
     "AwmEarth",
@@ -37,6 +38,7 @@ __all__ = [
     "Flooding",
     "GRouter",
     "GilbertElliott",
+    "Late",
     "LineCard",
     "Link",
     "LoadAware",
@@ -48,6 +50,7 @@ __all__ = [
     "ParetoSize",
     "Phase",
     "Poisson",
+    "Policer",
     "Port",
     "Power",
     "Practra",
@@ -69,6 +72,7 @@ __all__ = [
     "Supply",
     "Tcp",
     "TcpOptions",
+    "Trace",
     "UniformRedraw",
     "VegasBounds",
     "WebSearchSize",
@@ -128,6 +132,17 @@ class AccessPoint:
     """
     buffer: int | None = None
     """The packets that the access point buffers for the station. Default 1000."""
+
+
+@dataclass(frozen=True)
+class Aggregation:
+    """Delivery in batches, as by link layers that collect frames: cellular networks, Wi-Fi."""
+
+    period: str
+    """Time between two batches. A time, such as "40 ms"."""
+    _: KW_ONLY
+    start: str | None = None
+    """Time of the first batch. Earlier packets arrive one by one. A time, such as "40 ms". Default "0 s"."""
 
 
 @dataclass(frozen=True)
@@ -586,6 +601,22 @@ class GilbertElliott:
 
 
 @dataclass(frozen=True)
+class Late:
+    """Packets of one flow that arrive later than they would. Others overtake them."""
+
+    flow: str
+    """Flow; with `count` above one, `NAME-1`, `NAME-2`, ..."""
+    packets: Sequence[int]
+    """Numbers of the packets, in ascending order.
+
+    All packets of the flow that the link sends count, from 1. These include TCP's SYN, acknowledgements, FIN and
+    retransmissions, but no lost or dropped packets.
+    """
+    by: str
+    """Extra delay of each of these packets. A time, such as "40 ms"."""
+
+
+@dataclass(frozen=True)
 class LineCard:
     """Line cards."""
 
@@ -625,9 +656,9 @@ class Link:
     name: str | None = None
     """Name; default `FROM-TO`."""
     duplex: bool | None = None
-    """Adds the link `TO-FROM` with the same rate, overhead, delay, buffer and queue (no controller, capacity.
+    """Adds the link `TO-FROM` with the same rate, overhead, delay, buffer and queue (no controller, capacity, loss.
 
-    Loss or noise). Default false.
+    Noise, late packets or aggregation). Default false.
     """
     port_speed: str | None = None
     """Speed of the port whose power the link is charged, if `rate` is that of a smaller network.
@@ -653,7 +684,11 @@ class Link:
     loss: Loss | Mapping[str, object] | None = None
     """Packet losses before the queue."""
     noise: Noise | Mapping[str, object] | None = None
-    """Random extra delay of each packet. Packets stay in order."""
+    """Random extra delay of each packet."""
+    late: Sequence[Late | Mapping[str, object]] | None = None
+    """Packets that arrive later than they would. Others overtake them."""
+    aggregation: Aggregation | Mapping[str, object] | None = None
+    """Delivery in batches: all packets since the last batch arrive together, in order."""
     air: str | None = None
     """Name of the air that the link, and with `duplex` also its reverse link, shares with other links."""
 
@@ -828,15 +863,21 @@ class Lull:
 
 @dataclass(frozen=True)
 class Noise:
-    """Noise of round-trip times: each packet has an independent, gamma-distributed extra delay.
+    """Noise of round-trip times.
 
-    Packets stay in order (docs/models/link.md).
+    Each packet has an independent, gamma-distributed extra delay (docs/models/link.md).
     """
 
     mean: str
     """Mean extra delay; 0 s turns the noise off. A time, such as "40 ms"."""
     shape: float
     """Shape. The standard deviation is mean / sqrt(shape); 1 is exponential."""
+    _: KW_ONLY
+    reorder: bool | None = None
+    """Lets packets overtake others.
+
+    Without it they stay in order: a packet with a small delay arrives together with its predecessor.
+    """
 
 
 @dataclass(frozen=True)
@@ -893,6 +934,20 @@ class Poisson:
     """Upper limit of the random delay of the start, drawn uniformly. A time, such as "40 ms". Default "0 s"."""
     stop: str | None = None
     """Stop time; default never. A time, such as "40 ms"."""
+
+
+@dataclass(frozen=True)
+class Policer:
+    """Losses of packets beyond a rate and a burst: a token bucket without a buffer."""
+
+    kind: ClassVar[str] = "policer"
+    rate: str
+    """CIR: rate of the tokens. A bit rate, such as "10 Mb/s"."""
+    burst: str
+    """CBS: size of the bucket. A packet larger than it is always lost. An amount of data, such as "1500 B"."""
+    _: KW_ONLY
+    start: str | None = None
+    """Time from which it polices. The bucket is full then. A time, such as "40 ms". Default "0 s"."""
 
 
 @dataclass(frozen=True)
@@ -1407,6 +1462,21 @@ class TcpOptions:
 
 
 @dataclass(frozen=True)
+class Trace:
+    """Delivery opportunities of a trace of Mahimahi: at each, the link delivers up to 1504 B of waiting packets."""
+
+    kind: ClassVar[str] = "trace"
+    _: KW_ONLY
+    opportunities: Sequence[int] | None = None
+    """Times of the opportunities in milliseconds, ascending, with repetitions.
+
+    After the last one the trace begins again.
+    """
+    file: str | None = None
+    """File of Mahimahi's mm-link, with a time on each line. It becomes `opportunities` when the scenario is read."""
+
+
+@dataclass(frozen=True)
 class UniformRedraw:
     """Uniform redraws on [min, max] after exponential intervals. The link starts at its `rate`."""
 
@@ -1554,7 +1624,7 @@ class Tcp(_WithTable):
     """TCP options of this flow. They take precedence over those of the scenario."""
 
 
-Capacity = UniformRedraw | Steps
+Capacity = UniformRedraw | Steps | Trace
 """A capacity that varies independently of the traffic."""
 
 Controller = Practra | Lull | Earth | Lpi | Awm | AwmEarth | CEarth | GRouter
@@ -1566,7 +1636,7 @@ Doze = ClientShaper | Eager | Psm | Bsd
 Flow = Tcp | Cbr | Poisson | Bursts | Requests | Replay
 """A source of traffic."""
 
-Loss = Bernoulli | GilbertElliott | Scripted
+Loss = Bernoulli | GilbertElliott | Scripted | Policer
 """Packet losses of a link."""
 
 Plan = Estop | Esacon | LoadAware

@@ -55,7 +55,9 @@ class Cell:
     def measured(self) -> tuple[list[float], list[float], int]:
         """The same from one run per seed, and the number of sleeps in all of them."""
         rate = PHYS[self.phy][0]
-        controller = {"kind": "lpi", "phy": self.phy, "hysteresis": "0 s", "coalesce_frames": self.wakes_at}
+        # Without a threshold the first frame wakes the link.
+        threshold = {"coalesce_frames": self.wakes_at} if self.wakes_at > 1 else {}
+        controller = {"kind": "lpi", "phy": self.phy, "hysteresis": "0 s"} | threshold
         ends = [("a", "b"), ("b", "a")]
         links = [
             {"from": a, "to": b, "rate": f"{rate:.0f} b/s", "buffer": "unlimited", "controller": controller}

@@ -103,7 +103,17 @@ fn extended(mut table: Value, with: &Value) -> Value {
 
 /// The extra properties of a link, besides rate, delay and buffer. Links with a varying rate cannot sleep.
 fn special() -> impl Strategy<Value = (Value, bool)> {
-    let noise = || select(vec![json!({ "mean": "1 ms", "shape": 0.5 }), json!({ "mean": "40 ms", "shape": 2.0 })]);
+    let noise = || {
+        select(vec![
+            json!({ "mean": "1 ms", "shape": 0.5 }),
+            json!({ "mean": "40 ms", "shape": 2.0 }),
+            json!({ "mean": "9 ms", "shape": 1.0, "reorder": true }),
+        ])
+    };
+    let batches = || {
+        let batches = vec![json!({ "period": "9999 us" }), json!({ "period": "31 ms", "start": "700 ms" })];
+        prop_oneof![3 => Just(None), 1 => select(batches).prop_map(Some)]
+    };
     let practra = json!({ "kind": "practra", "rates": { "from": "500 kb/s", "to": "3 Mb/s", "step": "500 kb/s" },
         "transition": "2 ms", "min_interval": "50 ms", "delay_bound": "10 ms" });
     let earth = json!({ "kind": "earth", "rates": { "from": "1 Mb/s", "to": "3 Mb/s", "step": "1 Mb/s" }, "threshold": "4 packets" });
@@ -127,6 +137,8 @@ fn special() -> impl Strategy<Value = (Value, bool)> {
     let loss = select(vec![
         json!({ "kind": "bernoulli", "probability": 0.05 }),
         json!({ "kind": "gilbert_elliott", "to_bad": 0.02, "to_good": 0.3 }),
+        json!({ "kind": "policer", "rate": "300 kb/s", "burst": "3 kB" }),
+        json!({ "kind": "policer", "rate": "100 kb/s", "burst": "9 kB", "start": "1 s" }),
     ]);
     let steps =
         json!({ "kind": "steps", "steps": [{ "at": "1 s", "rate": "500 kb/s" }, { "at": "2 s", "rate": "900 kb/s" }] });
@@ -151,18 +163,20 @@ fn special() -> impl Strategy<Value = (Value, bool)> {
     ]);
     prop_oneof![
         4 => Just((json!({}), true)),
-        3 => (proptest::option::of(queue), proptest::option::of(loss), proptest::option::of(noise())).prop_map(|(queue, loss, noise)| {
+        3 => (proptest::option::of(queue), proptest::option::of(loss), proptest::option::of(noise()), batches()).prop_map(|(queue, loss, noise, batches)| {
             let mut fields = json!({});
-            for (name, value) in [("queue", queue), ("loss", loss), ("noise", noise)] {
+            for (name, value) in [("queue", queue), ("loss", loss), ("noise", noise), ("aggregation", batches)] {
                 if let Some(value) = value {
                     fields[name] = value;
                 }
             }
             (fields, true)
         }),
-        1 => (varying, proptest::option::of(noise())).prop_map(|(mut fields, noise)| {
-            if let Some(noise) = noise {
-                fields["noise"] = noise;
+        1 => (varying, proptest::option::of(noise()), batches()).prop_map(|(mut fields, noise, batches)| {
+            for (name, value) in [("noise", noise), ("aggregation", batches)] {
+                if let Some(value) = value {
+                    fields[name] = value;
+                }
             }
             (fields, false)
         }),

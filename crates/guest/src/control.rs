@@ -5,7 +5,7 @@ use crate::record::Record;
 use crate::{record_enum, record_struct};
 use netlull_tcp::RecoveryPhase;
 use netlull_tcp::cc::{
-    Ack, CongestionControl, ControlEvent, Delivery, Idle, Loss, Recovered, Start, TimeoutKind, Transmission,
+    Ack, CongestionControl, ControlEvent, Delivery, Idle, Loss, Recovered, Spurious, Start, TimeoutKind, Transmission,
 };
 use netlull_tcp::delivery::{DeliveryRate, LostSegment, RateSample};
 use netlull_units::{BitRate, Duration, Instant};
@@ -69,6 +69,7 @@ record_struct! {
     Transmission { at: Instant, count: u32 }
     Idle { now: Instant, last_sent: Instant, rto: Duration }
     Recovered { now: Instant, flight: u64, window: u64 }
+    Spurious { now: Instant, flight: u64, cwnd: u64, ssthresh: u64, timed_out: bool }
     RateSample {
         delivery_rate: f64, delivered: u64, interval: Duration, prior_delivered: u64, rtt: Option<Duration>,
         is_app_limited: bool, newly_acked: u64, newly_lost: u64, tx_in_flight: u64, lost: u64,
@@ -102,6 +103,7 @@ record_enum! {
         10 = OnDelivery(delivery: Delivery),
         11 = OnMarkedLost { now: Instant, lost: LostSegment },
         12 = OnRestart { now: Instant },
+        13 = OnSpurious(spurious: Spurious),
     }
 }
 
@@ -122,6 +124,7 @@ pub fn deliver(event: &ControlEvent, rate: &mut Deliveries, to: &mut impl Conges
         ControlEvent::OnCongestionEcho(loss) => to.on_congestion_echo(loss),
         ControlEvent::OnTimeout { loss, kind } => to.on_timeout(loss, *kind),
         ControlEvent::OnRecovered(recovered) => to.on_recovered(recovered),
+        ControlEvent::OnSpurious(spurious) => to.on_spurious(spurious),
         ControlEvent::OnIdleRestart(idle) => to.on_idle_restart(idle),
         ControlEvent::OnFlight(idle) => to.on_flight(idle),
         ControlEvent::OnDelivery(delivery) => {

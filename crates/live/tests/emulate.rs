@@ -92,7 +92,7 @@ fn link(name: &str, from: u32, to: u32, rate: BitRate) -> LinkPlan {
         buffer: Buffer::Packets(60),
         queue: QueueModel::DropTail,
         loss: None,
-        noise: None,
+        arrival: None,
         control: None,
         steps: None,
     }

@@ -6,6 +6,7 @@
 //! [`plan`] is the input of the emulation, made from a scenario, and [`outcome`] is its output. The simulator and
 //! the emulation communicate only through these two.
 
+pub mod arrival;
 pub mod capture;
 pub mod driver;
 pub mod gateway_summary;
@@ -19,5 +20,6 @@ pub mod radio;
 pub mod random;
 pub mod ring;
 pub mod schedule;
+pub mod trace;
 pub mod transmission;
 pub mod transmitter;

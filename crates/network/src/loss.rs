@@ -1,6 +1,7 @@
 //! Packet loss of a link, before its queue.
 
 use crate::random::Stream;
+use netlull_units::{BitRate, Bytes, Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 /// The loss model of a link.
@@ -13,6 +14,20 @@ pub enum LossModel {
     GilbertElliott(GilbertElliott),
     /// Loss of packets with given numbers.
     Scripted(Vec<ScriptedDrops>),
+    /// Loss of packets beyond a rate and a burst, see [`Policer`].
+    Policer(Policer),
+}
+
+/// A token bucket without a buffer: the single rate three color marker of RFC 2697 with an excess burst size of zero,
+/// which drops red packets. Packets before the start pass, and the bucket is full at the start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Policer {
+    /// CIR: the rate of the tokens.
+    pub rate: BitRate,
+    /// CBS: the size of the bucket.
+    pub burst: Bytes,
+    /// The time from which it polices.
+    pub start: Duration,
 }
 
 /// A chain of two states, good and bad, that takes one step per packet (Gilbert 1960, Elliott 1963).
@@ -46,7 +61,20 @@ enum State {
     Bernoulli { probability: f64, stream: Stream },
     GilbertElliott { chain: GilbertElliott, bad: bool, stream: Stream },
     Scripted(Vec<Script>),
+    Policer(Bucket),
 }
+
+/// A policer's bucket. Tokens are exact: one is the bit of a nanosecond at 1 b/s, 10^-9 bits.
+#[derive(Debug)]
+struct Bucket {
+    policer: Policer,
+    tokens: u128,
+    /// The time of the tokens.
+    filled: Instant,
+}
+
+/// The tokens of a byte.
+const TOKENS_PER_BYTE: u128 = 8 * 1_000_000_000;
 
 /// A script and its progress.
 #[derive(Debug)]
@@ -65,11 +93,12 @@ impl Loss {
             LossModel::Bernoulli(probability) => State::Bernoulli { probability: *probability, stream },
             LossModel::GilbertElliott(chain) => State::GilbertElliott { chain: *chain, bad: false, stream },
             LossModel::Scripted(drops) => State::Scripted(drops.iter().map(Script::new).collect()),
+            LossModel::Policer(policer) => State::Policer(Bucket::new(*policer)),
         })
     }
 
-    /// Returns true if the next offered packet, which belongs to `flow` in either direction, is lost.
-    pub fn takes(&mut self, flow: u32) -> bool {
+    /// Returns true if the next offered packet, of `size` bytes, is lost. It belongs to `flow` in either direction.
+    pub fn takes(&mut self, now: Instant, flow: u32, size: u32) -> bool {
         match &mut self.0 {
             State::Bernoulli { probability, stream } => stream.unit() < *probability,
             State::GilbertElliott { chain, bad, stream } => chain.step(bad, stream),
@@ -77,6 +106,7 @@ impl Loss {
                 let script = scripts.iter_mut().find(|script| script.flow == flow);
                 script.is_some_and(Script::takes_next)
             }
+            State::Policer(bucket) => bucket.takes(now, size),
         }
     }
 }
@@ -89,6 +119,32 @@ impl GilbertElliott {
         let lost = stream.unit() < loss;
         if stream.unit() < change {
             *bad = !*bad;
+        }
+        lost
+    }
+}
+
+impl Bucket {
+    fn new(policer: Policer) -> Self {
+        Self { policer, tokens: Self::most(&policer), filled: Instant::ZERO + policer.start }
+    }
+
+    fn most(policer: &Policer) -> u128 {
+        u128::from(policer.burst.as_u64()) * TOKENS_PER_BYTE
+    }
+
+    /// Takes the tokens of a packet; a packet without enough tokens is lost and takes none (RFC 2697 section 3).
+    fn takes(&mut self, now: Instant, size: u32) -> bool {
+        if now < self.filled {
+            return false;
+        }
+        let gained = u128::from(self.policer.rate.as_bps()) * u128::from((now - self.filled).as_nanos());
+        self.tokens = (self.tokens + gained).min(Self::most(&self.policer));
+        self.filled = now;
+        let needed = u128::from(size) * TOKENS_PER_BYTE;
+        let lost = needed > self.tokens;
+        if !lost {
+            self.tokens -= needed;
         }
         lost
     }
@@ -113,10 +169,11 @@ impl Script {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn fates(model: &LossModel, packets: usize) -> Vec<bool> {
         let mut loss = Loss::new(model, Stream::new(1, "loss.test"));
-        (0..packets).map(|_| loss.takes(1)).collect()
+        (0..packets).map(|_| loss.takes(Instant::ZERO, 1, 1500)).collect()
     }
 
     /// The lengths of the runs of lost packets.
@@ -134,7 +191,7 @@ mod tests {
         let model = LossModel::Scripted(vec![drops(0, &[1, 3]), drops(2, &[2])]);
         let mut loss = Loss::new(&model, Stream::new(1, "unused"));
         let offered = [0, 0, 1, 2, 2, 0, 1, 0, 2];
-        let lost: Vec<bool> = offered.iter().map(|&flow| loss.takes(flow)).collect();
+        let lost: Vec<bool> = offered.iter().map(|&flow| loss.takes(Instant::ZERO, flow, 1500)).collect();
         // Flow 0 is offered 1st, 2nd, 6th and 8th: its numbers 1 and 3 are the 1st and 6th. Number 2 of flow 2 is
         // the 5th.
         assert_eq!(lost, [true, false, false, false, true, true, false, false, false]);
@@ -187,6 +244,55 @@ mod tests {
             // run's mean 1 / 0.9.
             assert!((lost - 0.1).abs() < 0.0027, "{lost}");
             assert!((mean(&bursts(&fates)) - 1.0 / 0.9).abs() < 0.0105, "{}", mean(&bursts(&fates)));
+        }
+    }
+
+    #[test]
+    fn a_policer_passes_a_burst_and_then_its_rate() {
+        // 12 Mb/s fill 1500 B in 1 ms; the bucket holds 3000 B. From 10 ms on, packets of 1500 B.
+        let start = Duration::from_millis(10);
+        let policer = Policer { rate: BitRate::from_mbps(12), burst: Bytes::new(3000), start };
+        let mut loss = Loss::new(&LossModel::Policer(policer), Stream::new(1, "unused"));
+        let mut passes = |micros: u64, size: u32| !loss.takes(Instant::ZERO + Duration::from_micros(micros), 0, size);
+        // Before the start everything passes.
+        assert!((0..10).all(|_| passes(9_999, 1500)));
+        // Two packets empty the bucket. At 10.999 ms it holds 1498.5 B, at 11 ms 1500 B.
+        assert_eq!(
+            [10_000, 10_000, 10_000, 10_999, 11_000].map(|at| passes(at, 1500)),
+            [true, true, false, false, true]
+        );
+        // A lost packet takes nothing: at 11.5 ms a packet of 750 B passes, but not one of 751 B.
+        assert_eq!([751, 750, 1].map(|size| passes(11_500, size)), [false, true, false]);
+        // The bucket holds at most 3000 B, after any pause.
+        assert_eq!([3001, 3000, 1].map(|size| passes(99_000, size)), [false, true, false]);
+    }
+
+    proptest! {
+        /// In any interval a policer passes at most a burst and what its rate gives, and a lost packet would have
+        /// exceeded that in some interval that ends with it.
+        #[test]
+        fn a_policer_loses_what_does_not_conform_and_nothing_else(
+            packets in proptest::collection::vec((0_u64..3_000_000, 1_u32..3000), 1..60),
+            rate in 1_u64..30_000_000,
+            burst in 1_u64..6000,
+        ) {
+            let policer = Policer { rate: BitRate::from_bps(rate), burst: Bytes::new(burst), start: Duration::ZERO };
+            let mut loss = Loss::new(&LossModel::Policer(policer), Stream::new(1, "unused"));
+            let (mut now, mut passed) = (0_u64, Vec::new());
+            for (gap, size) in packets {
+                now += gap;
+                let fits = |passed: &[(u64, u32)]| (0..passed.len()).all(|first| {
+                    let bytes: u128 = passed[first..].iter().map(|&(_, size)| u128::from(size)).sum();
+                    let time = u128::from(now - passed[first].0);
+                    bytes * TOKENS_PER_BYTE <= u128::from(burst) * TOKENS_PER_BYTE + u128::from(rate) * time
+                });
+                passed.push((now, size));
+                let lost = loss.takes(Instant::from_nanos(now), 0, size);
+                prop_assert_eq!(lost, !fits(&passed));
+                if lost {
+                    passed.pop();
+                }
+            }
         }
     }
 }

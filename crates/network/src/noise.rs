@@ -1,19 +1,21 @@
 //! The noise of round trips: random delays in addition to a link's rate and propagation delay.
 //!
-//! Each packet draws a delay of its own, without reordering: a packet with a small delay arrives together with
-//! its predecessor.
+//! Each packet draws its own delay. Packets stay in order, and a packet with a small delay arrives together with its
+//! predecessor. With `reorder` it overtakes the predecessor instead.
 
 use crate::random::Stream;
 use netlull_units::Duration;
 use serde::{Deserialize, Serialize};
 
-/// Independent gamma-distributed times, without reordering (client-centered-2004, section IV-A-c).
+/// Independent gamma-distributed times; by default without reordering (client-centered-2004, section IV-A-c).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NoiseModel {
     /// The mean of the drawn delays; a packet that its predecessor holds up is later than its draw.
     pub mean: Duration,
     /// The shape a: the standard deviation is the mean / sqrt(a).
     pub shape: f64,
+    /// True if packets may overtake others.
+    pub reorder: bool,
 }
 
 /// The noise of a link with its state.
@@ -23,6 +25,7 @@ pub struct Noise {
     scale: f64,
     shape: f64,
     stream: Stream,
+    reorder: bool,
     /// The arrival of the last packet, in nanoseconds.
     last: u64,
 }
@@ -31,7 +34,8 @@ impl Noise {
     /// Creates noise before its first packet; `stream` belongs to the link alone.
     #[must_use]
     pub fn new(model: NoiseModel, stream: Stream) -> Self {
-        Self { scale: model.mean.as_secs_f64() / model.shape, shape: model.shape, stream, last: 0 }
+        let NoiseModel { mean, shape, reorder } = model;
+        Self { scale: mean.as_secs_f64() / shape, shape, stream, reorder, last: 0 }
     }
 
     /// Removes all packets from the link. They hold up no later packet.
@@ -39,21 +43,19 @@ impl Noise {
         self.last = 0;
     }
 
-    /// The next packet's arrival in nanoseconds, where `without` is its arrival without noise. Calls follow the
-    /// packets' order.
-    pub fn arrival(&mut self, without: u64) -> u64 {
-        let drawn = self.draw();
-        self.arrival_of(without, drawn)
-    }
-
     /// Draws the delay of the next packet.
     pub fn draw(&mut self) -> Duration {
         Duration::from_secs_f64(self.scale * self.stream.standard_gamma(self.shape)).unwrap_or(Duration::MAX)
     }
 
-    /// The arrival of a packet with the delay `drawn`. Calls follow the order of the draws.
+    /// The arrival of a packet with the delay `drawn` in nanoseconds, where `without` is its arrival without noise. Calls
+    /// follow the order of the draws.
     pub fn arrival_of(&mut self, without: u64, drawn: Duration) -> u64 {
-        self.last = self.last.max(without.saturating_add(drawn.as_nanos()));
+        let alone = without.saturating_add(drawn.as_nanos());
+        if self.reorder {
+            return alone;
+        }
+        self.last = self.last.max(alone);
         self.last
     }
 }
@@ -63,8 +65,32 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn model(millis: u64, shape: f64) -> NoiseModel {
+        NoiseModel { mean: Duration::from_millis(millis), shape, reorder: false }
+    }
+
     fn noise(millis: u64, shape: f64) -> Noise {
-        Noise::new(NoiseModel { mean: Duration::from_millis(millis), shape }, Stream::new(3, "noise.test"))
+        Noise::new(model(millis, shape), Stream::new(3, "noise.test"))
+    }
+
+    impl Noise {
+        fn arrival(&mut self, without: u64) -> u64 {
+            let drawn = self.draw();
+            self.arrival_of(without, drawn)
+        }
+    }
+
+    #[test]
+    fn with_reordering_each_packet_is_late_by_its_own_draw() {
+        // All at once: the draws of the same stream, whose order is random.
+        let mut apart = Noise::new(NoiseModel { reorder: true, ..model(5, 2.0) }, Stream::new(3, "noise.test"));
+        let mut draws = noise(5, 2.0);
+        let arrivals: Vec<u64> = (0..1000).map(|_| apart.arrival(7)).collect();
+        assert!(arrivals.iter().all(|&at| at == 7 + draws.draw().as_nanos()));
+        // The next of two independent draws is smaller with probability 1/2: 999 pairs have a standard error of
+        // sqrt(999 / 12) = 9.1, as neighbouring pairs share a draw.
+        let overtakes = arrivals.windows(2).filter(|pair| pair[1] < pair[0]).count();
+        assert!((460..=539).contains(&overtakes), "{overtakes}");
     }
 
     #[test]
@@ -88,8 +114,7 @@ mod tests {
         // 0.5^(1/100) = 0.9931 of a draw in half of the cases: of 400 such bursts half, with a standard error of
         // 0.025.
         let beyond = (0..400_u64).filter(|burst| {
-            let model = NoiseModel { mean: Duration::from_millis(5), shape: 2.0 };
-            let mut noise = Noise::new(model, Stream::new(*burst, "noise.test"));
+            let mut noise = Noise::new(model(5, 2.0), Stream::new(*burst, "noise.test"));
             let last = (0..100).map(|_| noise.arrival(0)).last().unwrap_or(0);
             // P(X > x) = (1 + 2x/5) exp(-2x/5) = 0.0069 at x = 17.66 ms: 8.064 x 0.000_855 = 0.0069.
             last > 17_660_000

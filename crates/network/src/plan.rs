@@ -4,8 +4,8 @@
 //! It contains nothing specific to the simulator. The simulator writes it and the emulation reads it. As text it
 //! is JSON, with instants in nanoseconds and quantities with their units.
 
+use crate::arrival::ArrivalModel;
 use crate::loss::LossModel;
-use crate::noise::NoiseModel;
 use crate::queue::{Buffer, QueueModel};
 use netlull_mechanism::link;
 use netlull_mechanism::rate::Naps;
@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The version of this format; an emulation rejects any other version.
-pub const FORMAT: u32 = 8;
+pub const FORMAT: u32 = 9;
 
 /// The head of a plan or an outcome, read first because the rest depends on the format.
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -82,8 +82,8 @@ pub struct LinkPlan {
     pub queue: QueueModel,
     /// The loss model, applied before the queue.
     pub loss: Option<LossModel>,
-    /// The noise in addition to the delay.
-    pub noise: Option<NoiseModel>,
+    /// The laws of arrivals in addition to the delay.
+    pub arrival: Option<Box<ArrivalModel>>,
     /// The controller of its rate, of windows, or of both.
     pub control: Option<ControlPlan>,
     /// The times and values of scheduled rate changes; `None` if there are none.

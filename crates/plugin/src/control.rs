@@ -9,7 +9,7 @@ use netlull_guest::control::{ControlAnswer, ControlContext, Deliveries};
 use netlull_guest::record::Record;
 use netlull_tcp::cc::{
     Ack, CongestionControl, CongestionControlFactory, ControlEvent, Delivery, Idle, Loss, PlugInControl, Recovered,
-    Start, TimeoutKind, Transmission,
+    Spurious, Start, TimeoutKind, Transmission, Variable,
 };
 use netlull_tcp::delivery::{DeliveryRate, LostSegment};
 use netlull_tcp::{Config, TcpOptions};
@@ -183,6 +183,10 @@ impl CongestionControl for ModuleControl {
         self.tell(recovered.now, ControlEvent::OnRecovered(*recovered), Deliveries::default());
     }
 
+    fn on_spurious(&mut self, spurious: &Spurious) {
+        self.tell(spurious.now, ControlEvent::OnSpurious(*spurious), Deliveries::default());
+    }
+
     fn on_idle_restart(&mut self, idle: &Idle) {
         self.tell(idle.now, ControlEvent::OnIdleRestart(*idle), Deliveries::default());
     }
@@ -221,6 +225,9 @@ impl CongestionControl for ModuleControl {
     fn failure(&self) -> Option<&ConfigError> {
         self.fault.as_deref()
     }
+
+    /// Reports nothing: the binary interface has no names of variables.
+    fn variables(&self, _each: &mut dyn FnMut(&str, Variable<'_>)) {}
 
     fn owns_window(&self) -> bool {
         self.answer.owns_window

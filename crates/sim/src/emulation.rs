@@ -48,6 +48,10 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, ScenarioError> {
         let message = "names a shared air, which only the simulator has; expected a link without it";
         return refuse(format!("link.{}.air", link.name), message);
     }
+    if let Some(link) = scenario.links.iter().find(|link| link.trace().is_some()) {
+        let message = "follows a trace, which only the simulator does; expected a capacity of kind \"steps\"";
+        return refuse(format!("link.{}.capacity", link.name), message);
+    }
     for LinkSpec { name, control, .. } in scenario.links.iter() {
         if let Some(link::Config::PlugIn(plug_in)) = control.as_ref().map(|control| &control.mechanism)
             && is_of_this_program(plug_in.factory().table().as_ref())
@@ -131,7 +135,7 @@ fn link(scenario: &Scenario, spec: &LinkSpec) -> LinkPlan {
         buffer: spec.buffer,
         queue: spec.queue,
         loss: spec.loss.as_deref().cloned(),
-        noise: spec.noise,
+        arrival: spec.arrival.clone(),
         control: spec.control.as_deref().map(control),
         steps: spec.capacity.as_ref().map(|capacity| steps(scenario, spec, capacity)),
     }
@@ -151,6 +155,7 @@ fn control(control: &ControlSpec) -> ControlPlan {
 /// A capacity's changes, drawn in the same way as in the simulator.
 fn steps(scenario: &Scenario, spec: &LinkSpec, capacity: &Capacity) -> Vec<(Instant, BitRate)> {
     match capacity {
+        Capacity::Trace(_) => Vec::new(),
         // The link starts with the rate of a step at 0 s.
         Capacity::Steps(steps) => steps.iter().copied().filter(|(at, _)| *at > Instant::ZERO).collect(),
         Capacity::Redraws { min, max, mean_interval } => {

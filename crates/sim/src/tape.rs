@@ -9,7 +9,7 @@ use netlull_mechanism::observe::{
     Decision, Observation, Plug, StationAnswer, StationSubscriber, Subscriber, VOCABULARY,
 };
 use netlull_mechanism::station::StationEvent;
-use netlull_tcp::cc::{Answer, ControlEvent, Listener};
+use netlull_tcp::cc::{Answer, ControlEvent, Listener, Variable};
 use netlull_units::Instant;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -84,6 +84,9 @@ pub struct PartHead {
     /// True if a congestion control wants deliveries.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deliveries: bool,
+    /// True if the window of a congestion control also holds in recovery.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub owns_window: bool,
     /// The links of a sleep plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub off: Option<Vec<usize>>,
@@ -227,6 +230,7 @@ impl Tape {
             answers: part.map(|part| part.answers.clone()).unwrap_or_default(),
             calls: 0,
             wants_deliveries: part.is_some_and(|part| part.head.deliveries),
+            owns_window: part.is_some_and(|part| part.head.owns_window),
         }
     }
 }
@@ -298,6 +302,14 @@ impl<L: Listener> Listener for Recorded<L> {
         self.plugin.wants_deliveries()
     }
 
+    fn owns_window(&self) -> bool {
+        self.plugin.owns_window()
+    }
+
+    fn variables(&self, each: &mut dyn FnMut(&str, Variable<'_>)) {
+        self.plugin.variables(each);
+    }
+
     fn reseed(&mut self, seed: u32) {
         self.plugin.reseed(seed);
     }
@@ -311,6 +323,7 @@ pub struct Played {
     left: Arc<AtomicUsize>,
     calls: u64,
     wants_deliveries: bool,
+    owns_window: bool,
 }
 
 impl Played {
@@ -351,6 +364,10 @@ impl Listener for Played {
 
     fn wants_deliveries(&self) -> bool {
         self.wants_deliveries
+    }
+
+    fn owns_window(&self) -> bool {
+        self.owns_window
     }
 }
 

@@ -75,6 +75,25 @@ fn controller() -> impl Strategy<Value = Value> {
     ]
 }
 
+/// A policer, batches and reordering, with a queue that computes departures or schedules them.
+fn path_law() -> impl Strategy<Value = Value> {
+    let law = prop_oneof![
+        Just(json!({ "loss": { "kind": "policer", "rate": "4 Mb/s", "burst": "6 kB" } })),
+        Just(json!({ "loss": { "kind": "policer", "rate": "2 Mb/s", "burst": "30 kB", "start": "200 ms" } })),
+        Just(json!({ "aggregation": { "period": "10 ms" } })),
+        Just(json!({ "aggregation": { "period": "3 ms", "start": "150 ms" } })),
+        Just(json!({ "noise": { "mean": "3 ms", "shape": 1.5, "reorder": true } })),
+        Just(
+            json!({ "noise": { "mean": "1 ms", "shape": 0.5, "reorder": true }, "aggregation": { "period": "5 ms" } })
+        ),
+    ];
+    let queue = prop_oneof![3 => Just(json!({})), 1 => Just(json!({ "queue": { "kind": "codel" } }))];
+    (law, queue).prop_map(|(mut law, queue)| {
+        law.as_object_mut().expect("a table").extend(queue.as_object().expect("a table").clone());
+        law
+    })
+}
+
 fn router_link() -> impl Strategy<Value = Value> {
     let buffer =
         prop_oneof![Just("2 packets"), Just("12 packets"), Just("6 kB"), Just("60 packets"), Just("unlimited")];
@@ -84,6 +103,7 @@ fn router_link() -> impl Strategy<Value = Value> {
         1 => Just(json!({ "loss": { "kind": "bernoulli", "probability": 0.02 } })),
         1 => Just(json!({ "noise": { "mean": "3 ms", "shape": 1.5 } })),
         1 => Just(json!({ "noise": { "mean": "2 ms", "shape": 0.5 }, "controller": practra() })),
+        3 => path_law(),
         1 => Just(json!({ "queue": { "kind": "red" } })),
         1 => Just(json!({ "queue": { "kind": "codel" } })),
         1 => Just(json!({ "rate": "5 Mb/s" })),
@@ -165,7 +185,7 @@ proptest! {
         };
         let watched = summary("replay", json!({}));
         prop_assert_eq!(&watched, &summary("ledger", json!({})));
-        let everything = json!({ "interval": format!("{bin_us} us"), "window": true, "drops": true, "segments": true, "events": true, "requests": true });
+        let everything = json!({ "interval": format!("{bin_us} us"), "window": true, "drops": true, "segments": true, "events": true, "variables": true, "requests": true });
         prop_assert_eq!(&watched, &summary("ledger", everything.clone()));
         let counters = json!({ "interval": format!("{bin_us} us") });
         prop_assert_eq!(&watched, &summary("ledger", counters));
@@ -179,7 +199,7 @@ proptest! {
             flow["name"] = format!("f{number}").into();
             json["flow"].as_array_mut().expect("a list").push(flow);
         }
-        json["probe"] = json!({ "interval": format!("{bin_us} us"), "window": true, "drops": true, "segments": true, "events": true, "requests": true });
+        json["probe"] = json!({ "interval": format!("{bin_us} us"), "window": true, "drops": true, "segments": true, "events": true, "variables": true, "requests": true });
         crate::common::outcome(json);
     }
 }
@@ -195,6 +215,7 @@ fn any_network() -> impl Strategy<Value = Value> {
             8 => Just(json!({})),
             2 => controller().prop_map(|controller| json!({ "controller": controller, "rate": "10 Mb/s" })),
             1 => Just(json!({ "loss": { "kind": "bernoulli", "probability": 0.02 } })),
+            2 => path_law(),
             1 => Just(json!({ "queue": { "kind": "codel" } })),
         ]
     };

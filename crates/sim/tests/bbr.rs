@@ -1,6 +1,7 @@
 //! BBR on the dumb-bell: 10 Mb/s and 50 ms, a bandwidth-delay product of 62,500 B or 41.7 packets of 1500 B.
 
 use crate::common::{floats, flow, link, outcome, table};
+use netlull_sim::probe::{Column, Table};
 use netlull_sim::run::RunOutcome;
 use serde_json::{Value, json};
 
@@ -166,6 +167,43 @@ fn a_late_flow_gains_its_share_probe_by_probe() {
     assert!(share(0.0, 30.0) > 0.65, "{}", share(0.0, 30.0));
     // Later probes at random times keep it within a tenth of the half.
     assert!((0.4..0.6).contains(&share(93.0, 120.0)), "{}", share(93.0, 120.0));
+}
+
+/// A column of names, which an algorithm gives.
+fn texts(table: &Table, column: &str) -> Vec<String> {
+    match &table.columns.iter().find(|(name, _)| *name == column).expect("a column of that name").1 {
+        Column::Text(words) => words.iter().map(ToString::to_string).collect(),
+        _ => panic!("{column} is not text"),
+    }
+}
+
+#[test]
+fn the_variables_of_the_draft_are_recorded_when_they_change() {
+    let mut json = json!({
+        "duration": "3 s",
+        "nodes": ["s", "d"],
+        "link": [{ "from": "s", "to": "d", "duplex": true, "rate": "10 Mb/s", "delay": "20 ms", "buffer": "4 BDP" }],
+        "flow": [{ "kind": "tcp", "name": "t", "from": "s", "to": "d", "tcp": { "congestion_control": "bbr" } }],
+        "probe": { "variables": true },
+    });
+    let run = outcome(json.clone());
+    let variables = table(&run, "variable");
+    let [names, words] = ["variable", "word"].map(|column| texts(variables, column));
+    let values = floats(variables, "value");
+    let rows = || names.iter().zip(words.iter().zip(&values));
+    let states: Vec<&str> =
+        rows().filter(|(name, _)| *name == "BBR.state").map(|(_, (word, _))| word.as_str()).collect();
+    // PROBE_DOWN begins and ends with the acknowledgement that ends DRAIN, since little is in flight then.
+    assert_eq!(states[..3], ["STARTUP", "DRAIN", "PROBE_CRUISE"], "{states:?}");
+    let bandwidth: Vec<f64> = rows().filter(|(name, _)| *name == "BBR.max_bw").map(|(_, (_, value))| *value).collect();
+    // Only changes are recorded.
+    assert!(bandwidth.windows(2).all(|pair| pair[0].to_bits() != pair[1].to_bits()));
+    // 1448 of 1500 bytes at 10 Mb/s.
+    let last = bandwidth.last().expect("a bandwidth") * 8.0;
+    assert!((last / 1e6 - 10.0 * 1448.0 / 1500.0).abs() < 0.2, "{last}");
+    // Without the probe, the run is the same.
+    json["probe"] = json!({});
+    assert_eq!(format!("{:?}", outcome(json).summary.flows), format!("{:?}", run.summary.flows));
 }
 
 #[test]

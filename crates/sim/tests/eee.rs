@@ -128,6 +128,7 @@ impl Rules {
 fn rules() -> impl Strategy<Value = Rules> {
     let times = (0..3000_u64, 0..5000_u64, prop_oneof![Just(0), 1..4000_u64]);
     let thresholds = (prop::option::of(0..9000_u64), prop::option::of(1..5_usize), prop::option::of(100..5000_u64));
+    let thresholds = prop_oneof![Just((None, None, None)), thresholds];
     (times, thresholds).prop_map(|((sleep, wake, hysteresis), (time, frames, bytes))| Rules {
         sleep,
         wake,
@@ -159,6 +160,57 @@ proptest! {
         prop_assert_eq!(departures(&run), expected);
         let found = link(&run, "a-b");
         prop_assert_eq!(found.low_power.unwrap().asleep_s, std::time::Duration::from_nanos(asleep).as_secs_f64());
+    }
+}
+
+/// Three nodes with TCP in both directions and datagrams, whose links have these controllers.
+fn mixed(controllers: &[Value], buffer: &str, seed: u32) -> Value {
+    let mut network = chain(2, "100 Mb/s", controllers);
+    for link in network["link"].as_array_mut().unwrap() {
+        link["buffer"] = buffer.into();
+        link["overhead"] = "38 B".into();
+    }
+    network["link"][2]["loss"] = json!({ "kind": "bernoulli", "probability": 0.01 });
+    network["flow"] = json!([
+        { "kind": "tcp", "name": "there", "from": "n0", "to": "n2", "size": "300 kB" },
+        { "kind": "tcp", "name": "back", "from": "n2", "to": "n0", "start": "13 ms" },
+        { "kind": "poisson", "name": "first", "from": "n0", "to": "n2", "rate": "9 Mb/s", "packet": "700 B" },
+        { "kind": "cbr", "name": "second", "from": "n1", "to": "n2", "rate": "4 Mb/s", "packet": "500 B" },
+    ]);
+    network["phase"] = json!([{ "name": "late", "from": "70 ms", "to": "110 ms" }]);
+    network["probe"] = json!({ "interval": "7 ms", "links": ["n0-n1", "n1-n2"] });
+    with(&network, &json!({ "duration": "150 ms", "warm_up": "20 ms", "seed": seed }))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// A threshold of one frame changes no rule, but such a link has events and a controller in the run.
+    #[test]
+    fn links_without_events_are_those_of_the_machine(
+        (sleep, wake, hysteresis) in (0..300_000_u64, 0..90_000_u64, prop_oneof![Just(0), 1..400_000_u64]),
+        fast in prop::option::of((0..100_000_u64, 0..30_000_u64, 0..200_000_u64)),
+        buffer in prop_oneof![Just("unlimited"), Just("4 packets"), Just("1 packet"), Just("6 kB")],
+        seed in 1..1000_u32,
+    ) {
+        let ns = |time: u64| format!("{time} ns");
+        let mut alone = json!({ "kind": "lpi", "sleep": ns(sleep), "wake": ns(wake), "hysteresis": ns(hysteresis),
+                                "quiet": "20 us", "refresh": "2 us" });
+        if let Some((entry, wake, deep_after)) = fast {
+            alone["fast_sleep"] = ns(entry.min(sleep)).into();
+            alone["fast_wake"] = ns(wake).into();
+            alone["deep_after"] = ns(deep_after).into();
+        }
+        let machine = with(&alone, &json!({ "coalesce_frames": 1, "coalesce_time": "0 s" }));
+        let [found, expected] = [alone, machine].map(|controller| {
+            let run = outcome(mixed(&[controller], buffer, seed));
+            let mut summary = serde_json::to_value(&run.summary).unwrap();
+            summary["events"] = Value::Null;
+            summary["checks"] = Value::Null;
+            (summary, format!("{:?}", run.tables))
+        });
+        prop_assert_eq!(found.0, expected.0);
+        prop_assert_eq!(found.1, expected.1);
     }
 }
 
@@ -296,11 +348,16 @@ fn the_closed_form_has_its_published_values() {
     for (sleep, wake, frame, load, frames, share, wait) in [
         (182e-6, 16.5e-6, 12e-6, 0.05, 1, 0.3435, 69.64e-6),
         (182e-6, 16.5e-6, 12e-6, 0.05, 10, 0.8720, 1089e-6),
+        (182e-6, 16.5e-6, 12e-6, 0.3, 1, 0.0015, 101.6e-6),
         (182e-6, 16.5e-6, 12e-6, 0.3, 10, 0.3667, 191.9e-6),
         (2.88e-6, 4.48e-6, 1.2e-6, 0.05, 1, 0.7059, 4.306e-6),
+        (2.88e-6, 4.48e-6, 1.2e-6, 0.05, 10, 0.9214, 110.5e-6),
+        (2.88e-6, 4.48e-6, 1.2e-6, 0.3, 1, 0.1464, 4.105e-6),
         (2.88e-6, 4.48e-6, 1.2e-6, 0.3, 10, 0.5842, 20.70e-6),
+        (0.9e-6, 5.5e-6, 0.3e-6, 0.05, 1, 0.4242, 4.235e-6),
         (0.9e-6, 5.5e-6, 0.3e-6, 0.05, 10, 0.8572, 30.01e-6),
         (0.9e-6, 5.5e-6, 0.3e-6, 0.3, 1, 0.0418, 3.402e-6),
+        (0.9e-6, 5.5e-6, 0.3e-6, 0.3, 10, 0.4110, 7.492e-6),
     ] {
         let (found, late) = Cell { sleep, wake, frame, load, frames }.closed_form();
         close(found, share, 6e-5);
@@ -336,7 +393,10 @@ fn sleep_and_waits_follow_the_closed_form() {
         for (load, frames) in [(0.05, 1), (0.05, 10), (0.3, 1), (0.3, 10), (0.6, 10)] {
             let cell = Cell { sleep, wake, frame: 12_000.0 / rate, load, frames };
             let (share, wait) = cell.closed_form();
-            let controller = json!({ "kind": "lpi", "phy": phy, "hysteresis": "0 s", "coalesce_frames": frames });
+            let mut controller = json!({ "kind": "lpi", "phy": phy, "hysteresis": "0 s" });
+            if frames > 1 {
+                controller["coalesce_frames"] = frames.into();
+            }
             let runs: Vec<_> = (1..=SEEDS).map(|seed| poisson_link(&controller, cell, rate, 20_000.0, seed)).collect();
             // Cells with fewer than 1,000 sleeps are not judged.
             if runs.iter().map(|run| run.low_power.unwrap().sleeps).sum::<u64>() < 1000 {
@@ -606,6 +666,29 @@ fn bad_input_names_its_field() {
     }));
     let error = scenario(&json).unwrap_err().to_string();
     assert!(error.contains("link.a-b.controller.sleep: is 182 us, but 200 us on the reverse link \"b-a\""), "{error}");
+}
+
+#[test]
+fn a_physical_layer_of_another_rate_is_a_warning() {
+    let warned = |rate: &str, phy: &str| {
+        let controller = json!({ "kind": "lpi", "phy": phy, "hysteresis": "0 s", "coupled": false });
+        scenario(&datagrams(rate, &controller, &[(100, 1000)])).unwrap().warnings()
+    };
+    let expected = "link.a-b.controller.phy: has the times of links of 100 Mb/s; expected a link of that rate, but it \
+                    has 10 Gb/s";
+    assert_eq!(warned("10 Gb/s", "100base-tx"), [expected]);
+    let expected = "links of 40 Gb/s or 100 Gb/s; expected a link of that rate, but it has 10 Gb/s";
+    assert!(warned("10 Gb/s", "802.3bj-dual")[0].contains(expected));
+    let right = [
+        ("100 Mb/s", "100base-tx"),
+        ("1 Gb/s", "1000base-t"),
+        ("10 Gb/s", "10gbase-t"),
+        ("40 Gb/s", "802.3bj-fast"),
+        ("100 Gb/s", "802.3bj-deep"),
+    ];
+    for (rate, phy) in right {
+        assert!(warned(rate, phy).is_empty(), "{phy} at {rate}");
+    }
 }
 
 #[test]

@@ -405,7 +405,7 @@ fn observing_never_changes_a_run() {
         json["probe"] = probe;
         serde_json::to_string(&outcome(json).summary).expect("writes")
     };
-    assert_eq!(run(json!({})), run(json!({ "interval": "1 ms", "window": true, "drops": true })));
+    assert_eq!(run(json!({})), run(json!({ "interval": "1 ms", "window": true, "drops": true, "variables": true })));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Losses: by number and at random, through whole runs.
 
 use crate::common::{close, flow, link, outcome, scenario};
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 /// Two nodes and a TCP transfer of 30 segments over 10 Mb/s. Each direction has its own losses.
@@ -120,4 +121,77 @@ fn losses_that_cannot_be_are_refused_with_field_value_and_expectation() {
     assert!(chain("loss_bad", -0.5).starts_with("link.a-b.loss.loss_bad: is -0.5;"));
     assert!(chain("loss_good", 1.0).starts_with("link.a-b.loss.loss_good: is 1;"));
     assert!(refusal(json!({ "kind": "fate" })).starts_with("link.a-b.loss.kind: \"fate\" is unknown; expected one of"));
+}
+
+/// Datagrams of 1500 B at `rate` over a link of 10 Mb/s with a policer, for 10 s.
+fn policed(rate: &str, policer: &Value, fields: &Value) -> Value {
+    let mut link =
+        json!({ "from": "a", "to": "b", "rate": "10 Mb/s", "delay": "5 ms", "buffer": "unlimited", "loss": policer });
+    link.as_object_mut().expect("a table").extend(fields.as_object().expect("a table").clone());
+    let flow = json!({ "kind": "cbr", "name": "t", "from": "a", "to": "b", "rate": rate });
+    json!({ "duration": "10 s", "nodes": ["a", "b"], "link": [link], "flow": [flow] })
+}
+
+#[test]
+fn a_policer_passes_its_burst_and_its_rate() {
+    // A datagram per 2 ms, from 0 to 10 s: 5001. Tokens for one come each 6 ms: 1 + 10,000 / 6 = 1667.67 from 0 on. The
+    // bucket of 10 datagrams is full at first and empties by 2/3 of a datagram per 2 ms, so 9 more pass.
+    let policer = json!({ "kind": "policer", "rate": "2 Mb/s", "burst": "15 kB" });
+    for fields in [json!({}), json!({ "queue": { "kind": "codel" } })] {
+        let run = outcome(policed("6 Mb/s", &policer, &fields));
+        let link = link(&run, "a-b");
+        assert_eq!((link.offered_packets, link.lost_packets, link.dropped_packets), (5001, 5001 - 1676, 0));
+    }
+    // At its rate it loses nothing, and before its start neither.
+    assert_eq!(link(&outcome(policed("2 Mb/s", &policer, &json!({}))), "a-b").lost_packets, 0);
+    let late = json!({ "kind": "policer", "rate": "2 Mb/s", "burst": "15 kB", "start": "9 s" });
+    let run = outcome(policed("6 Mb/s", &late, &json!({})));
+    // From 9 s on 501 datagrams, and 1 + 1000 / 6 + 9 = 176.67 pass.
+    assert_eq!(link(&run, "a-b").lost_packets, 501 - 176);
+}
+
+#[test]
+fn a_transfer_through_a_policer_gets_at_most_its_rate() {
+    let policer = json!({ "kind": "policer", "rate": "2 Mb/s", "burst": "15 kB" });
+    let mut json = transfer(&policer, &Value::Null);
+    json["flow"][0]["size"] = "1 MB".into();
+    let run = outcome(json);
+    let seconds = flow(&run, "t").completion_time_s.expect("completes");
+    // 685 segments of up to 1500 B take 1,027 kB: the tokens of (1,027 - 15) kB / 250 kB/s.
+    assert!(seconds > 4.04, "{seconds}");
+    assert!(link(&run, "a-b").lost_packets > 0);
+}
+
+#[test]
+fn a_policer_without_a_rate_or_a_burst_is_refused() {
+    let refusal = |policer: Value| {
+        scenario(&policed("1 Mb/s", &policer, &json!({}))).map(|_| ()).expect_err("must be refused").to_string()
+    };
+    let zero = refusal(json!({ "kind": "policer", "rate": "0 b/s", "burst": "15 kB" }));
+    assert_eq!(zero, "link.a-b.loss.rate: is 0 b/s; expected more than 0 b/s");
+    let zero = refusal(json!({ "kind": "policer", "rate": "1 Mb/s", "burst": "0 B" }));
+    assert_eq!(zero, "link.a-b.loss.burst: is 0 B; expected more than 0 B");
+    assert!(refusal(json!({ "kind": "policer", "rate": "1 Mb/s" })).contains("link.a-b.loss.burst: is missing"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever arrives, the replay and the ledger agree with the link.
+    #[test]
+    fn a_policer_is_exact_for_any_traffic(
+        rate in 1_u64..20_000_000,
+        burst in 1_u64..100_000,
+        start in 0_u64..2_000,
+        seed in 0_u32..1000,
+    ) {
+        let policer = json!({ "kind": "policer", "rate": format!("{rate} b/s"), "burst": format!("{burst} B"), "start": format!("{start} ms") });
+        let mut json = transfer(&policer, &Value::Null);
+        json["duration"] = "3 s".into();
+        json["seed"] = seed.into();
+        json["flow"][0]["size"] = "500 kB".into();
+        let more = json!({ "kind": "poisson", "name": "p", "from": "a", "to": "b", "rate": "3 Mb/s", "packet": "400 B" });
+        json["flow"].as_array_mut().expect("a list").push(more);
+        outcome(json);
+    }
 }

@@ -94,6 +94,30 @@ fn a_lost_tail_times_out() {
 }
 
 #[test]
+fn a_needless_timeout_is_an_event_and_a_count() {
+    // Ten segments arrive, and their acknowledgements are lost: packets 2 to 11 of the reverse link, after the SYN-ACK.
+    // The timer sends the first segment again, and the answer to it reports a duplicate.
+    let run = |undo: &str| {
+        let mut json = transfer("14600 B", &Value::Null, &both());
+        json["link"][1]["loss"] = scripted(&(2..12).collect::<Vec<_>>());
+        json["tcp"] = json!({ "loss_recovery": "sack", "undo": undo });
+        outcome(json)
+    };
+    let undone = run("rfc");
+    assert_eq!(events(&undone), ["timeout", "undo", "recovered"]);
+    assert_eq!((flow(&undone, "t").undone_timeouts, flow(&undone, "t").undone_fast_retransmits), (1, 0));
+    // ssthresh: none before, half of the flight after the timeout.
+    assert_eq!(floats(table(&undone, "event"), "ssthresh_bytes")[1..], [f64::INFINITY; 2]);
+    let kept = run("off");
+    assert_eq!(events(&kept), ["timeout", "recovered"]);
+    assert_eq!(flow(&kept, "t").undone_timeouts, 0);
+    // Other summaries have no field more.
+    let named = |run: &RunOutcome| serde_json::to_string(&run.summary).expect("writes").contains("undone");
+    assert_eq!((named(&undone), named(&kept)), (true, false));
+    assert_eq!(floats(table(&kept, "event"), "ssthresh_bytes"), [7300.0; 2]);
+}
+
+#[test]
 fn every_recovery_tells_of_its_losses() {
     for recovery in ["new_reno", "sack", "rack"] {
         let mut json = transfer("300 kB", &scripted(&[20, 22, 23, 60]), &both());

@@ -21,6 +21,7 @@ struct Senders {
     segments: u64,
     recoveries: u64,
     timeouts: u64,
+    undone: u64,
 }
 
 impl Target for Senders {
@@ -47,11 +48,12 @@ impl Target for Senders {
         self.segments += ends.iter().map(|end| end.data_segments_sent).sum::<u64>();
         self.recoveries += ends.iter().map(|end| end.fast_retransmits).sum::<u64>();
         self.timeouts += ends.iter().map(|end| end.timeouts).sum::<u64>();
+        self.undone += ends.iter().map(|end| end.undone_fast_retransmits + end.undone_timeouts).sum::<u64>();
     }
 
     fn sums(&self) -> String {
-        let Self { segments, recoveries, timeouts } = self;
-        format!("{segments} segments, {recoveries} fast recoveries, {timeouts} timeouts")
+        let Self { segments, recoveries, timeouts, undone } = self;
+        format!("{segments} segments, {recoveries} fast recoveries, {timeouts} timeouts, {undone} undone")
     }
 
     fn print(bytes: &[u8]) {

@@ -12,6 +12,10 @@ pub struct Counters {
     pub timeouts: u64,
     /// Entries into fast recovery.
     pub fast_retransmits: u64,
+    /// Fast recoveries that proved needless.
+    pub undone_fast_retransmits: u64,
+    /// Timeouts that proved needless.
+    pub undone_timeouts: u64,
     /// Partial acknowledgements in fast recovery.
     pub partial_acks: u64,
     /// Duplicate acknowledgements received.

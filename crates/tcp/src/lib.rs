@@ -76,7 +76,7 @@ pub use config::{
     Acknowledgements, Algorithm, ApplicationRead, Config, ConfigError, CongestionWindow, CwndUnit, DelayedAck,
     DuplicateAck, Ecn, FastRetransmitTimer, FlowControl, FullAck, Growth, HandshakeRtt, Increase, InitialWindow,
     LossRecovery, PartialAckTimer, RackClock, Recovery, RepeatedTimeout, RetransmissionTimer, RttClock, RttSampling,
-    SackCompression, SackDetection, ShrunkWindow, SsthreshFrom, TimeoutFlight, VegasBounds, VegasFlavour,
+    SackCompression, SackDetection, ShrunkWindow, SsthreshFrom, TimeoutFlight, Undo, VegasBounds, VegasFlavour,
     WindowReduction, WindowUpdate,
 };
 pub use counters::Counters;

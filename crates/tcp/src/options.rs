@@ -3,8 +3,8 @@
 use crate::cc::Choice;
 use crate::config::{
     Config, ConfigError, CwndUnit, DelayedAck, Ecn, Growth, InitialWindow, LARGEST_BUFFER, LossRecovery,
-    PartialAckTimer, RttClock, SMALLEST_MSS, SackCompression, SackDetection, ShrunkWindow, SsthreshFrom, VegasBounds,
-    VegasFlavour, WindowReduction, WindowUpdate,
+    PartialAckTimer, RttClock, SMALLEST_MSS, SackCompression, SackDetection, ShrunkWindow, SsthreshFrom, Undo,
+    VegasBounds, VegasFlavour, WindowReduction, WindowUpdate,
 };
 use crate::jiffies::JIFFY;
 use crate::presets::Preset;
@@ -92,6 +92,9 @@ tcp_options! {
     /// Reduction of the window in recovery; with `loss_recovery = "sack"` or `"rack"`.
     #[schemars(extend("x-source" = "RFC 6937; Linux 6 tcp_cwnd_reduction"))]
     window_reduction: WindowReduction => recovery.window_reduction;
+    /// Detection and undo of needless recoveries; with `loss_recovery = "reno"`, `"new_reno"`, `"sack"` or `"rack"`.
+    #[schemars(extend("x-source" = "RFC 3522, RFC 3708, RFC 4015, RFC 5682; Linux 6 tcp_undo_cwnd_reduction"))]
+    undo: Undo => recovery.undo;
     /// Explicit congestion notification; `dctcp` brings its own.
     #[schemars(extend("x-source" = "RFC 3168, RFC 8257"))]
     ecn: Ecn => ecn;
@@ -353,8 +356,8 @@ mod tests {
     fn every_option_with_a_field_sets_it() {
         // Values that differ from those of the preset `rfc`.
         let set = options(
-            r#"{ "loss_recovery": "reno", "sack_detection": "forward", "window_reduction": "immediate", "ecn": "classic",
-                 "hystart": false, "cwnd_unit": "segments", "vegas": { "alpha": 5, "beta": 6, "gamma": 7 },
+            r#"{ "loss_recovery": "reno", "sack_detection": "forward", "window_reduction": "immediate", "undo": "rfc",
+                 "ecn": "classic", "hystart": false, "cwnd_unit": "segments", "vegas": { "alpha": 5, "beta": 6, "gamma": 7 },
                  "vegas_flavour": "ns2", "initial_window": 9, "initial_ssthresh": "9 kB", "quick_acks": 8,
                  "sack_compression": "linux_6", "timestamps": false, "window_scaling": false, "send_buffer": "90 kB",
                  "receive_buffer": "91 kB", "limited_transmit": false, "partial_ack_timer": "slow_but_steady",
@@ -367,6 +370,7 @@ mod tests {
             c.recovery.loss_recovery = LossRecovery::Reno;
             c.recovery.sack_detection = SackDetection::Forward;
             c.recovery.window_reduction = WindowReduction::Immediate;
+            c.recovery.undo = Undo::Rfc;
             c.ecn = Ecn::Classic;
             c.cwnd.hystart = false;
             c.cwnd.cwnd_unit = CwndUnit::Segments;

@@ -3,8 +3,8 @@
 use crate::config::{
     Acknowledgements, Algorithm, Config, CongestionWindow, CwndUnit, DelayedAck, DuplicateAck, FastRetransmitTimer,
     FlowControl, FullAck, Growth, InitialWindow, PartialAckTimer, RackClock, Recovery, RepeatedTimeout,
-    RetransmissionTimer, RttClock, RttSampling, SackCompression, ShrunkWindow, SsthreshFrom, VegasBounds, VegasFlavour,
-    WindowUpdate,
+    RetransmissionTimer, RttClock, RttSampling, SackCompression, ShrunkWindow, SsthreshFrom, Undo, VegasBounds,
+    VegasFlavour, WindowUpdate,
 };
 use crate::segment::TIMESTAMPS_PADDED;
 use netlull_units::{Bytes, Duration};
@@ -170,8 +170,8 @@ impl Config {
     /// expire at the steps of the timer wheel with HZ = 250. Four timeouts of a SYN do not double the next.
     /// [Thousands](Self::with_linux_6_quick_acks) of acknowledgements go out at once, then every second segment or
     /// after 40 ms (`TCP_DELACK_MIN`), with SACK compression. Repeated acknowledgements change the window only if it
-    /// is larger or zero. Not modelled: undoing reductions by D-SACK or timestamps, F-RTO,
-    /// segmentation offload (`tcp_tso_should_defer`), growth of the receive buffer.
+    /// is larger or zero. Needless recoveries are undone ([`Undo::Linux6`]). Not modelled: segmentation offload
+    /// (`tcp_tso_should_defer`), growth of the receive buffer.
     #[must_use]
     pub fn linux_6() -> Self {
         Self {
@@ -182,7 +182,7 @@ impl Config {
                 growth: Growth::WhenLimited,
                 ..CongestionWindow::default()
             },
-            recovery: Recovery { rack_clock: RackClock::Jiffies, ..Recovery::default() },
+            recovery: Recovery { rack_clock: RackClock::Jiffies, undo: Undo::Linux6, ..Recovery::default() },
             timer: RetransmissionTimer {
                 min_rto: Duration::from_millis(200),
                 max_rto: Duration::from_secs(120),

@@ -44,6 +44,25 @@ pub(crate) struct RttEstimator {
     max_rto: Duration,
     backoff: u8,
     max_backoff: u8,
+    /// After a needless timeout: how a sample of new data widens the estimate.
+    widening: Option<Box<Widening>>,
+}
+
+/// The estimate before a needless timeout, in nanoseconds (RFC 4015 section 3.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Before {
+    /// SRTT_prev = SRTT + 2 G.
+    srtt: u64,
+    /// RTTVAR_prev.
+    rttvar: u64,
+}
+
+/// A pending change of the estimate.
+#[derive(Clone, Copy, Debug)]
+struct Widening {
+    before: Before,
+    /// New data begins at this stream offset.
+    from: u64,
 }
 
 impl RttEstimator {
@@ -58,6 +77,7 @@ impl RttEstimator {
             max_rto: config.max_rto,
             backoff: 0,
             max_backoff: config.max_backoff,
+            widening: None,
         }
     }
 
@@ -118,6 +138,9 @@ impl RttEstimator {
     pub fn sample(&mut self, now: Instant, rtt: Duration, at: Progress) {
         self.backoff = 0;
         let unbounded = match self.clock {
+            RttClock::Fine { granularity } if self.widening.is_some() => {
+                self.sample_wide(rtt.as_nanos(), granularity.as_nanos(), at)
+            }
             RttClock::Fine { granularity } => self.sample_fine(rtt.as_nanos(), granularity.as_nanos()),
             RttClock::Ticks { tick } => self.sample_ticks(now, rtt, tick.as_nanos()),
             RttClock::Jiffies => self.sample_linux(rtt, at).as_nanos(),
@@ -138,6 +161,34 @@ impl RttEstimator {
         self.estimate = Estimate::Smoothed { srtt, rttvar };
         // RTO <- SRTT + max(G, K RTTVAR), K = 4.
         srtt + g.max(4 * rttvar)
+    }
+
+    /// RFC 4015 section 3.1: the first sample of new data after a needless timeout counts in full; returns the RTO.
+    #[cold]
+    fn sample_wide(&mut self, r: u64, g: u64, at: Progress) -> u64 {
+        let Some(Widening { before, .. }) = self.widening.take_if(|pending| at.una > pending.from).map(|wide| *wide)
+        else {
+            return self.sample_fine(r, g);
+        };
+        // SRTT <- max(SRTT_prev, sample), RTTVAR <- max(RTTVAR_prev, sample / 2).
+        let (srtt, rttvar) = (before.srtt.max(r), before.rttvar.max(r / 2));
+        self.estimate = Estimate::Smoothed { srtt, rttvar };
+        srtt + g.max(4 * rttvar)
+    }
+
+    /// The estimate before a timeout; `None` without a sample, and with the clocks of other systems.
+    pub fn before_timeout(&self) -> Option<Before> {
+        match (self.estimate, self.clock) {
+            (Estimate::Smoothed { srtt, rttvar }, RttClock::Fine { granularity }) => {
+                Some(Before { srtt: srtt + 2 * granularity.as_nanos(), rttvar })
+            }
+            _ => None,
+        }
+    }
+
+    /// Handles a needless timeout: the first sample of data sent from an offset on widens the estimate.
+    pub fn widen(&mut self, before: Option<Before>, from: u64) {
+        self.widening = before.map(|before| Box::new(Widening { before, from }));
     }
 
     /// Returns the RTO in whole jiffies.
@@ -222,6 +273,24 @@ mod tests {
         // R' = 180: RTTVAR = 3/4 50 + 1/4 |100 - 180| = 57.5, SRTT = 7/8 100 + 1/8 180 = 110, RTO = 110 + 230 = 340.
         rtt.sample(Instant::ZERO, ms(180), START);
         assert_eq!((rtt.srtt(), rtt.rto()), (Some(ms(110)), ms(340)));
+    }
+
+    #[test]
+    fn after_a_needless_timeout_a_sample_of_new_data_counts_in_full() {
+        let mut rtt = fine(ms(1), ms(1));
+        rtt.sample(Instant::ZERO, ms(100), START);
+        let before = rtt.before_timeout();
+        rtt.back_off();
+        rtt.widen(before, 5000);
+        // Old data, as RFC 6298 says: SRTT = 7/8 100 + 1/8 300 = 125, RTTVAR = 3/4 50 + 1/4 200 = 87.5.
+        rtt.sample(Instant::ZERO, ms(300), Progress { una: 5000, max: 9000 });
+        assert_eq!((rtt.srtt(), rtt.rto()), (Some(ms(125)), ms(475)));
+        // RFC 4015 section 3.1: SRTT = max(100 + 2, 200), RTTVAR = max(50, 100), RTO = 200 + 400.
+        rtt.sample(Instant::ZERO, ms(200), Progress { una: 5001, max: 9000 });
+        assert_eq!((rtt.srtt(), rtt.rto()), (Some(ms(200)), ms(600)));
+        // Once only: SRTT = 200, RTTVAR = 75.
+        rtt.sample(Instant::ZERO, ms(200), Progress { una: 6000, max: 9000 });
+        assert_eq!(rtt.rto(), ms(500));
     }
 
     #[test]

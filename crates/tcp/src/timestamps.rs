@@ -72,6 +72,17 @@ impl Timestamps {
         self.value = modulo_u32(tick);
     }
 
+    /// The timestamp that an acknowledgement echoes, if the connection uses timestamps.
+    #[inline]
+    pub fn echo(&self, segment: &Segment) -> Option<u32> {
+        (self.is_on() && segment.flags.contains(Flags::HAS_TIMESTAMPS)).then_some(segment.ts_ecr)
+    }
+
+    /// TSval of a segment sent at that time.
+    pub fn at(&self, time: Instant) -> u32 {
+        modulo_u32(time.as_nanos() / u64::from(self.granularity))
+    }
+
     /// TSecr: TS.Recent.
     #[inline]
     pub fn recent(&self) -> u32 {

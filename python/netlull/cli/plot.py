@@ -66,6 +66,9 @@ _from_option = click.option(
 _to_option = click.option(
     "--to", "end", callback=seconds, metavar="TIME", help="End of the figure; default the end of the run."
 )
+_each_option = click.option(
+    "--each", metavar="PATH=A,B,...", help="Run each scenario once per value, such as tcp.hystart=true,false."
+)
 _label_option = click.option(
     "--label", "labels", multiple=True, metavar="TEXT", help="Name of a run in the legend. One per run."
 )
@@ -77,9 +80,7 @@ _label_option = click.option(
 @click.option("--flow", "flows", multiple=True, metavar="NAME", help="Only this flow. Repeatable.")
 @_from_option
 @_to_option
-@click.option(
-    "--each", metavar="PATH=A,B,...", help="Run each scenario once per value, such as tcp.hystart=true,false."
-)
+@_each_option
 @_label_option
 @set_option
 @code_option
@@ -111,16 +112,18 @@ def cwnd_command(
 @click.option("--link", "links", multiple=True, metavar="NAME", help="The queue of this link. Repeatable.")
 @_from_option
 @_to_option
+@_each_option
 @_label_option
 @set_option
 @code_option
-def overlay_command(  # one per option
+def overlay_command(  # noqa: PLR0917  # one per option
     runs: tuple[str, ...],
     out: Path,
     flows: tuple[str, ...],
     links: tuple[str, ...],
     start: float | None,
     end: float | None,
+    each: str | None,
     labels: tuple[str, ...],
     settings: tuple[str, ...],
 ) -> None:
@@ -131,7 +134,7 @@ def overlay_command(  # one per option
     with the longest queues are drawn.
     """
     check_file(out)
-    found = [found for run in runs for found in _results(run, settings, None, probe={})]
+    found = [found for run in runs for found in _results(run, settings, each, probe={})]
     worlds = [result.world for _, result in found]
     if len(set(worlds)) == len(worlds):
         found = [(result.world, result) for _, result in found]

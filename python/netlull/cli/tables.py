@@ -297,6 +297,8 @@ def _links_table(console: Console, links: list[Summary]) -> Table:
     essential: tuple[str, ...] = ("link", "mean rate", "changes", "utilisation", "dropped", "mean wait")
     if any(link["marked_packets"] for link in links):
         essential += ("marked",)
+    if any(link.get("low_power") for link in links):
+        essential += ("asleep",)
     busiest = sorted(links, key=lambda link: -(link["utilisation"] or 0.0))
     rows = [_chosen(console, _link_cells(link, essential), essential) for link in busiest[:_MOST_ROWS]]
     table = Table(list(rows[0]))
@@ -307,7 +309,7 @@ def _links_table(console: Console, links: list[Summary]) -> Table:
 
 
 def _link_cells(link: Summary, essential: Sequence[str]) -> dict[str, str]:
-    """All columns. Marked packets appear only where there are some."""
+    """All columns. Marked packets, and the time asleep of low-power idle, appear only where there are some."""
     dropped = count(link["dropped_packets"])
     if link["dropped_packets"]:
         dropped += f" ({percent(link['drop_fraction'])})"
@@ -325,8 +327,10 @@ def _link_cells(link: Summary, essential: Sequence[str]) -> dict[str, str]:
         "max queue": count(link["max_queue_packets"]),
         "mean wait": scaled(link["mean_wait_s"], "s", 3),
         "marked": count(link["marked_packets"]),
+        "asleep": percent(low["low_share"] if (low := link.get("low_power")) else None),
     }
-    return {column: cell for column, cell in cells.items() if column != "marked" or column in essential}
+    rare = {"marked", "asleep"} - set(essential)
+    return {column: cell for column, cell in cells.items() if column not in rare}
 
 
 def _print_sleep(console: Console, summary: Summary) -> None:

@@ -257,12 +257,16 @@ class CongestionControl(PlugIn):
     Before the first event, `cwnd` is the initial window, and `self.smss` the data of a full segment.
 
     With the class attribute `deliveries = True`, the connection is paced and `on_delivery` gets samples of the delivery
-    rate.
+    rate. With `owns_window = True`, `cwnd` also holds in recovery, which otherwise reduces the window itself.
+
+    `variables(self)` may return a dict of numbers and states (text) by name, for `probe.variables` and
+    `netlull conformance`.
     """
 
     _family = "congestion_controls"
 
     deliveries: ClassVar[bool] = False
+    owns_window: ClassVar[bool] = False
 
     if TYPE_CHECKING:
         connection: Connection
@@ -283,6 +287,7 @@ class CongestionControl(PlugIn):
         "on_congestion_echo",
         "on_timeout",
         "on_recovered",
+        "on_spurious",
         "on_idle_restart",
         "on_flight",
         "on_delivery",
@@ -295,7 +300,7 @@ class CongestionControl(PlugIn):
 
     def _methods(self) -> dict[str, Any]:
         """The bound methods of the events that the class handles."""
-        return {name: getattr(self, name) for name in self._EVENTS if hasattr(self, name)}
+        return {name: getattr(self, name) for name in (*self._EVENTS, "variables") if hasattr(self, name)}
 
 
 class StationPolicy(PlugIn):
@@ -422,6 +427,11 @@ class Found:
     def deliveries(self) -> bool:
         """Returns True if a congestion control wants deliveries."""
         return bool(getattr(self.cls, "deliveries", False))
+
+    @property
+    def owns_window(self) -> bool:
+        """Returns True if the window of a congestion control also holds in recovery."""
+        return bool(getattr(self.cls, "owns_window", False))
 
     @property
     def access_point(self) -> str | None:

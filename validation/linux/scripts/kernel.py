@@ -99,6 +99,7 @@ class _Pattern:
     ack: int | None = None
     window: int | None = None
     sack: list[tuple[int, int]] = field(default_factory=list)
+    stamps: tuple[int, int] | None = None
     mss: int | None = None
     scale: int | None = None
     permits_sack: bool = False
@@ -122,6 +123,8 @@ def _patterns(words: list[str]) -> list[_Pattern]:
             setattr(pattern, NUMBERS[word], int(next(rest)))
         elif word in numbers:
             numbers[word] = int(next(rest))
+        elif word == "ts":
+            pattern.stamps = (int(next(rest)), int(next(rest)))
         elif word == "sack":
             # To the end of the line.
             pattern.sack = [_span(block) for block in rest]
@@ -179,6 +182,7 @@ class _Player:
         self.is_server = False
         self.start = 0.0
         self.origin = 0  # the kernel's first byte of data
+        self.clock = 0  # the kernel's timestamp at the SYN, time 0 of its clock in scripts
         self.number = 0  # the peer's
         self.acknowledged = 0
         self.window = 65535
@@ -321,6 +325,7 @@ class _Player:
             flags |= ECT
         if flags & SYN:
             self.origin = seq + 1
+            self.clock = _timestamp(packet[header + 20 : header + 4 * offset])
         start = (seq - self.origin) % 2**32
         retransmission = length > 0 and start < self.highest
         if length:
@@ -361,7 +366,8 @@ class _Player:
             raise ScriptError("the kernel sent no SYN")
         self.until(begun + rtt)
         agrees = ECE if self.settings["tcp_ecn"] else 0
-        self.deliver(_Pattern(SYN | agrees, ack=0, mss=self.mss, scale=0, permits_sack=True))
+        stamps = (0, 0) if self.settings["tcp_timestamps"] else None
+        self.deliver(_Pattern(SYN | agrees, ack=0, mss=self.mss, scale=0, permits_sack=True, stamps=stamps))
         self.until(self.now() + SETTLE_S)
         self.sent.clear()
         self.note("connected")
@@ -378,6 +384,9 @@ class _Player:
             options += b"\x01\x01\x04\x02"
         if pattern.scale is not None:
             options += struct.pack(">BBBB", 1, 3, 3, pattern.scale)
+        if pattern.stamps is not None:
+            value, echo = pattern.stamps
+            options += struct.pack(">BBBBII", 1, 1, 8, 10, value, (self.clock + echo) % 2**32)
         if pattern.sack:
             options += struct.pack(">BBBB", 1, 1, 5, 2 + 8 * len(pattern.sack))
             for left, right in pattern.sack:
@@ -440,6 +449,15 @@ def _first_jiffy_of_a_step() -> float:
             return coarse + (STEP_JIFFIES - jiffies % STEP_JIFFIES) * JIFFY_S
         before = coarse
         jiffies = int(Path("/proc/timer_list").read_text(encoding="ascii").partition("\njiffies: ")[2].split()[0])
+
+
+def _timestamp(options: bytes) -> int:
+    """The value of the timestamps option, or 0."""
+    while len(options) > 1 and options[0] != 0:
+        if options[0] == 8:
+            return int(struct.unpack_from(">I", options, 2)[0])
+        options = options[1 if options[0] == 1 else options[1] :]
+    return 0
 
 
 def _checksum(data: bytes) -> int:

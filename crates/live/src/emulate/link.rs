@@ -1,15 +1,15 @@
 //! A one-way link.
 //!
 //! ```text
-//!  queue ──► asleep? ──► loss? ──► RED? ──► buffer full? ──► waiting ──► CoDel? ──► being sent ──► depart ──► propagating, noise ──► arrive
+//!  queue ──► asleep? ──► loss? ──► RED? ──► buffer full? ──► waiting ──► CoDel? ──► being sent ──► depart ──► propagating, laws of arrivals ──► arrive
 //! ```
 
 use super::frame::Frame;
 use super::ids::{Id, LinkId, NodeId};
 use super::timetable::{Due, Timetable};
 use netlull_mechanism::rate::QueueView;
+use netlull_network::arrival::{Arrivals, Extra};
 use netlull_network::loss::Loss;
-use netlull_network::noise::Noise;
 use netlull_network::outcome::ResidencyMark;
 use netlull_network::plan::LinkPlan;
 use netlull_network::queue::red::{Arrival, Red};
@@ -55,18 +55,18 @@ pub struct Link {
     rates: Vec<(Instant, BitRate)>,
     /// True for a link with low-power idle, whose controller keeps the times: `rates` would have an entry for each sleep.
     keeps_no_log: bool,
-    /// The packets in propagation, with their arrivals.
+    /// The packets in propagation, in the order of their arrivals.
     flight: VecDeque<(Instant, Frame)>,
     /// The arrivals of those packets that a host at the far end receives.
     for_host: VecDeque<Instant>,
     delay: Duration,
     loss: Option<Loss>,
     red: Option<Red>,
-    noise: Option<Noise>,
-    /// The noise drawn for packets that have not left.
-    drawn: VecDeque<Duration>,
+    arrivals: Option<Arrivals>,
+    /// The extra delays of packets that have not left.
+    drawn: VecDeque<Extra>,
     sleep: Sleep,
-    /// True if a packet's departure is known at its arrival. If so, its noise is drawn then.
+    /// True if a packet's departure is known at its arrival. If so, its extra delays are drawn then.
     is_predictable: bool,
 }
 
@@ -109,7 +109,7 @@ impl Link {
             delay: plan.delay,
             loss: plan.loss.as_ref().map(|model| Loss::new(model, stream("loss"))),
             red,
-            noise: plan.noise.map(|model| Noise::new(model, stream("noise"))),
+            arrivals: plan.arrival.as_deref().map(|model| Arrivals::new(model, stream("noise"))),
             drawn: VecDeque::new(),
             sleep: Sleep::Awake,
             is_predictable: plan.is_predictable(),
@@ -126,8 +126,8 @@ impl Link {
             self.counters.asleep_bytes += size;
             return Queued::Lost(frame);
         }
-        let flow = frame.owner.map_or(u32::MAX, |owner| owner.flow.number());
-        if self.loss.as_mut().is_some_and(|loss| loss.takes(flow)) {
+        let flow = flow_of(&frame);
+        if self.loss.as_mut().is_some_and(|loss| loss.takes(now, flow, frame.size)) {
             self.counters.lost_packets += 1;
             self.counters.lost_bytes += size;
             return Queued::Lost(frame);
@@ -143,7 +143,7 @@ impl Link {
             return self.drop(frame);
         }
         if self.is_predictable {
-            self.drawn.extend(self.noise.as_mut().map(Noise::draw));
+            self.drawn.extend(self.arrivals.as_mut().map(|laws| laws.draw(flow)));
         }
         Queued::Taken { marked }
     }
@@ -189,14 +189,17 @@ impl Link {
             return Departed::Nothing;
         };
         let without = now + self.delay;
-        let arrives = self.noise.as_mut().map_or(without, |noise| {
-            let drawn = self.drawn.pop_front().unwrap_or_else(|| noise.draw());
-            Instant::from_nanos(noise.arrival_of(without.as_nanos(), drawn))
+        let arrives = self.arrivals.as_mut().map_or(without, |laws| {
+            let drawn = self.drawn.pop_front().unwrap_or_else(|| laws.draw(flow_of(&packet)));
+            Instant::from_nanos(laws.arrival_of(without.as_nanos(), drawn))
         });
+        // Behind all packets that arrive no later.
         if self.is_for_host(&packet) {
-            self.for_host.push_back(arrives);
+            let place = after(&self.for_host, |at| *at > arrives);
+            self.for_host.insert(place, arrives);
         }
-        self.flight.push_back((arrives, packet));
+        let place = after(&self.flight, |(at, _)| *at > arrives);
+        self.flight.insert(place, (arrives, packet));
         Departed::Packet
     }
 
@@ -283,7 +286,7 @@ impl Link {
         self.flight.front().map_or(Instant::NEVER, |(at, _)| *at)
     }
 
-    /// The first packet on the link. Valid for links of a fixed rate without noise, such as those of stations.
+    /// The first packet on the link. Valid for links of a fixed rate without laws of arrivals, such as those of stations.
     #[must_use]
     pub fn head(&self) -> Option<Coming> {
         let propagating = self.flight.front().map(|(arrives, frame)| Coming { arrives: *arrives, size: frame.size });
@@ -331,8 +334,8 @@ impl Link {
         self.counters.stranded_packets += stranded.len() as u64;
         self.counters.asleep_packets += stranded.len() as u64;
         self.counters.asleep_bytes += stranded.iter().map(|frame| u64::from(frame.size)).sum::<u64>();
-        if let Some(noise) = &mut self.noise {
-            noise.lose_all();
+        if let Some(arrivals) = &mut self.arrivals {
+            arrivals.lose_all();
         }
         self.drawn.clear();
         self.sleep = Sleep::Asleep(now);
@@ -365,4 +368,14 @@ impl Link {
         self.settle(now);
         LinkCounters { asleep_ns: self.asleep_at(now), ..self.counters }
     }
+}
+
+/// The index of a packet's flow; that of no flow for a packet of none.
+fn flow_of(frame: &Frame) -> u32 {
+    frame.owner.map_or(u32::MAX, |owner| owner.flow.number())
+}
+
+/// The place behind the last item that is not `later`: near the end, unless packets overtake many others.
+fn after<T>(items: &VecDeque<T>, later: impl Fn(&T) -> bool) -> usize {
+    items.iter().rposition(|item| !later(item)).map_or(0, |place| place + 1)
 }

@@ -10,6 +10,7 @@ use netlull_mechanism::link;
 use netlull_mechanism::radio::ShaperConfig;
 use netlull_mechanism::rate::QueueLength;
 use netlull_mechanism::station;
+use netlull_network::arrival::ArrivalModel;
 use netlull_network::loss::LossModel;
 use netlull_network::noise::NoiseModel;
 use netlull_network::outcome::ShaperOutcome;
@@ -51,7 +52,7 @@ fn link(name: &str, from: u32, to: u32) -> LinkPlan {
         buffer: Buffer::Packets(3),
         queue: QueueModel::DropTail,
         loss: None,
-        noise: None,
+        arrival: None,
         control: None,
         steps: None,
     }
@@ -159,7 +160,8 @@ proptest! {
         let mut plan = plan();
         for link in &mut plan.links {
             link.delay = Duration::from_micros(delays[usize::from(link.to == 2)]);
-            link.noise = noisy.then_some(NoiseModel { mean: MS(1), shape: 2.0 });
+            let noise = Some(NoiseModel { mean: MS(1), shape: 2.0, reorder: false });
+            link.arrival = noisy.then(|| Box::new(ArrivalModel { noise, ..ArrivalModel::default() }));
         }
         // Datagrams between the packets do not affect hosts.
         let packets = (1..40).map(|number| (at(997 * number), 700)).collect();

@@ -11,6 +11,7 @@
 //! A link may have given times of sleep ([`Naps`]) in place of the hysteresis: `[[sleep]]` of links that hold packets.
 //! `Low` begins with the transition of T_s. A frame that arrives then waits for the rest of T_s and for T_w.
 
+mod alone;
 mod config;
 mod phy;
 #[cfg(test)]
@@ -26,6 +27,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use tuner::Tuner;
 
+pub use alone::LpiAlone;
 pub use config::{LpiConfig, LpiThreshold};
 pub use phy::{LpiDevice, Phy};
 
@@ -134,29 +136,10 @@ impl Lpi {
         self.naps = Some(Box::new(naps));
     }
 
-    /// Adds the part of the present state up to `now`.
-    fn add_state(&self, times: &mut LowPowerTimes, now: Instant) {
-        match self.state {
-            State::Awake { from, .. } => times.awake_ns += now.saturating_since(from).as_nanos(),
-            State::Low { mode, from, until } => {
-                times.entering_ns += until.min(now).saturating_since(from).as_nanos();
-                let low = now.saturating_since(until).as_nanos();
-                let refresh = if mode == Mode::Deep { self.timing.refresh_in(low) } else { 0 };
-                times.refresh_ns += refresh;
-                *if mode == Mode::Fast { &mut times.fast_ns } else { &mut times.asleep_ns } += low - refresh;
-            }
-            State::Waking { from, until } => {
-                times.waking_ns += until.min(now).saturating_since(from).as_nanos();
-                times.awake_ns += now.saturating_since(until).as_nanos();
-            }
-        }
-    }
-
     /// Ends the present state at `now`.
     fn go(&mut self, now: Instant, state: State) {
-        let mut past = self.past;
-        self.add_state(&mut past, now);
-        (self.past, self.state) = (past, state);
+        self.timing.add_state(self.state, &mut self.past, now);
+        self.state = state;
     }
 
     /// Active: `is_empty` says if the link has no packet.
@@ -178,20 +161,22 @@ impl Lpi {
 
     fn sleep_if_both_are_ready(&mut self, now: Instant) {
         if self.is_ready && self.other_is_ready && matches!(self.state, State::Awake { .. }) {
-            // A link with naps is ready in one of them only.
-            let ends = self.naps.as_mut().and_then(|naps| naps.take(now)).filter(|&to| to < Instant::NEVER);
-            self.past.sleeps += 1;
-            self.held = Held { frames: 0, wakes_at: ends };
-            if let Some(tuner) = &mut self.tuner {
-                tuner.end_cycle(now);
-            }
-            let mode = self.timing.first_mode();
-            self.enter(now, mode, self.timing.entry(mode));
-            self.deepens_at = self.timing.deepens_after().filter(|_| mode == Mode::Fast).map(|after| {
-                let State::Low { until, .. } = self.state else { return now };
-                until + after
-            });
+            self.sleep(now);
         }
+    }
+
+    fn sleep(&mut self, now: Instant) {
+        // A link with naps is ready in one of them only.
+        let ends = self.naps.as_mut().and_then(|naps| naps.take(now)).filter(|&to| to < Instant::NEVER);
+        self.past.sleeps += 1;
+        self.held = Held { frames: 0, wakes_at: ends };
+        if let Some(tuner) = &mut self.tuner {
+            tuner.end_cycle(now);
+        }
+        let mode = self.timing.first_mode();
+        let entry = self.timing.entry(mode);
+        self.enter(now, mode, entry);
+        self.deepens_at = self.timing.deepens_after().map(|after| now + entry + after);
     }
 
     fn enter(&mut self, now: Instant, mode: Mode, pause: Duration) {
@@ -223,10 +208,14 @@ impl Lpi {
         if self.held.wakes_at.is_some_and(|at| now >= at.max(until)) {
             self.wake(now);
         } else if self.deepens_at.is_some_and(|at| now >= at) {
-            self.deepens_at = None;
-            self.past.deepenings += 1;
-            self.enter(now, Mode::Deep, self.timing.deepening());
+            self.deepen(now);
         }
+    }
+
+    fn deepen(&mut self, now: Instant) {
+        self.deepens_at = None;
+        self.past.deepenings += 1;
+        self.enter(now, Mode::Deep, self.timing.deepening());
     }
 
     fn wake(&mut self, now: Instant) {
@@ -242,6 +231,26 @@ impl Lpi {
 /// The earlier of two instants, if both are known.
 fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
     one.into_iter().chain(other).min()
+}
+
+impl Timing {
+    /// Adds the part of a state up to `now`.
+    fn add_state(&self, state: State, times: &mut LowPowerTimes, now: Instant) {
+        match state {
+            State::Awake { from, .. } => times.awake_ns += now.saturating_since(from).as_nanos(),
+            State::Low { mode, from, until } => {
+                times.entering_ns += until.min(now).saturating_since(from).as_nanos();
+                let low = now.saturating_since(until).as_nanos();
+                let refresh = if mode == Mode::Deep { self.refresh_in(low) } else { 0 };
+                times.refresh_ns += refresh;
+                *if mode == Mode::Fast { &mut times.fast_ns } else { &mut times.asleep_ns } += low - refresh;
+            }
+            State::Waking { from, until } => {
+                times.waking_ns += until.min(now).saturating_since(from).as_nanos();
+                times.awake_ns += now.saturating_since(until).as_nanos();
+            }
+        }
+    }
 }
 
 impl Coalescing {
@@ -330,7 +339,7 @@ impl link::Controller for Lpi {
 
     fn low_power(&self, now: Instant) -> Option<LowPowerTimes> {
         let mut times = self.past;
-        self.add_state(&mut times, now);
+        self.timing.add_state(self.state, &mut times, now);
         Some(times)
     }
 }

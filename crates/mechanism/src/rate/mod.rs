@@ -9,7 +9,7 @@ mod rate_set;
 
 pub use crate::view::{Admission, HeadVerdict, QueueCount, QueueView};
 pub use earth::{Earth, EarthConfig};
-pub use lpi::{Lpi, LpiConfig, LpiDevice, LpiThreshold, Naps, Phy};
+pub use lpi::{Lpi, LpiAlone, LpiConfig, LpiDevice, LpiThreshold, Naps, Phy};
 pub use lull::{Lull, LullConfig};
 pub use practra::{ArrivalCount, ForecastStart, PractRa, PractRaConfig, Reach};
 pub use rate_set::{RateSet, RateSteps};

@@ -1,17 +1,19 @@
 //! Congestion controls in Python.
 
 use super::link::not_on_tape;
-use super::views::{AckView, DeliveryView, IdleView, LossView, LostView, RecoveredView, StartView};
+use super::views::{AckView, DeliveryView, IdleView, LossView, LostView, RecoveredView, SpuriousView, StartView};
 use super::{Class, nonsense, refused, session, table};
 use netlull_mechanism::ConfigError;
 use netlull_sim::tape::{PartHead, Played, Recorded};
 use netlull_tcp::Config;
-use netlull_tcp::cc::{Answer, CongestionControlFactory, ControlEvent, Heard, Listener, PlugInControl, TimeoutKind};
+use netlull_tcp::cc::{
+    Answer, CongestionControlFactory, ControlEvent, Heard, Listener, PlugInControl, TimeoutKind, Variable,
+};
 use netlull_units::BitRate;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict};
+use pyo3::types::{PyBool, PyDict, PyString};
 use serde_json::{Map, Value};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Reads a congestion control from its table in a document.
 pub(super) fn load(fields: &Map<String, Value>) -> Result<Arc<dyn CongestionControlFactory>, ConfigError> {
@@ -24,7 +26,8 @@ pub(super) fn load(fields: &Map<String, Value>) -> Result<Arc<dyn CongestionCont
     }
     let class = Class::find("congestion_controls", fields)?;
     let wants_deliveries = class.attribute("deliveries")?;
-    Ok(Arc::new(Factory { class: Arc::new(class), wants_deliveries }))
+    let owns_window = class.attribute("owns_window")?;
+    Ok(Arc::new(Factory { class: Arc::new(class), wants_deliveries, owns_window }))
 }
 
 /// Makes an object of a class for each endpoint.
@@ -32,6 +35,7 @@ pub(super) fn load(fields: &Map<String, Value>) -> Result<Arc<dyn CongestionCont
 struct Factory {
     class: Arc<Class>,
     wants_deliveries: bool,
+    owns_window: bool,
 }
 
 impl CongestionControlFactory for Factory {
@@ -41,7 +45,8 @@ impl CongestionControlFactory for Factory {
 
     fn build(&self, config: &Config, _seed: u32) -> Box<dyn PlugInControl> {
         let (class, mss) = (Arc::clone(&self.class), config.mss.into());
-        let endpoint = Endpoint { class, mss, wants_deliveries: self.wants_deliveries, state: State::Unborn };
+        let Self { wants_deliveries, owns_window, .. } = *self;
+        let endpoint = Endpoint { class, mss, wants_deliveries, owns_window, state: State::Unborn };
         Box::new(Heard::new(endpoint, config))
     }
 }
@@ -52,6 +57,7 @@ struct Endpoint {
     class: Arc<Class>,
     mss: u32,
     wants_deliveries: bool,
+    owns_window: bool,
     state: State,
 }
 
@@ -73,8 +79,8 @@ impl Clone for Endpoint {
 impl Endpoint {
     fn give_birth(&mut self) -> Result<(), ConfigError> {
         let object = Python::attach(|py| Object::new(py, &self.class, self.mss))?;
-        let deliveries = self.wants_deliveries;
-        self.state = match session::join(&self.class, object, |head| PartHead { deliveries, ..head }) {
+        let (deliveries, owns_window) = (self.wants_deliveries, self.owns_window);
+        self.state = match session::join(&self.class, object, |head| PartHead { deliveries, owns_window, ..head }) {
             session::Part::Live(object) => State::Live(object),
             session::Part::Recorded(object) => State::Recorded(object),
         };
@@ -97,6 +103,18 @@ impl Listener for Endpoint {
     fn wants_deliveries(&self) -> bool {
         self.wants_deliveries
     }
+
+    fn owns_window(&self) -> bool {
+        self.owns_window
+    }
+
+    fn variables(&self, each: &mut dyn FnMut(&str, Variable<'_>)) {
+        match &self.state {
+            State::Unborn => {}
+            State::Live(object) => object.variables(each),
+            State::Recorded(object) => object.variables(each),
+        }
+    }
 }
 
 /// The object of an endpoint, and its last window.
@@ -109,6 +127,8 @@ struct Object {
     cwnd: u64,
     ssthresh: u64,
     pacing_rate: Option<BitRate>,
+    /// The error of `variables`, which is an answer to the next event.
+    fault: OnceLock<ConfigError>,
 }
 
 impl Object {
@@ -117,7 +137,7 @@ impl Object {
         let methods = object.call_method0("_methods").and_then(|methods| Ok(methods.cast_into::<PyDict>()?.unbind()));
         let methods = methods.map_err(|error| refused(py, error, "class"))?;
         let (object, deliveries) = (object.unbind(), class.attribute("deliveries")?);
-        Ok(Self { object, methods, deliveries, cwnd: 0, ssthresh: u64::MAX, pacing_rate: None })
+        Ok(Self { object, methods, deliveries, cwnd: 0, ssthresh: u64::MAX, pacing_rate: None, fault: OnceLock::new() })
     }
 
     /// Calls the method of an event.
@@ -142,12 +162,26 @@ impl Object {
             }
             ControlEvent::OnTimeout { loss, kind } => own.call1((LossView::from(loss), *kind == TimeoutKind::Repeated)),
             ControlEvent::OnRecovered(recovered) => own.call1((RecoveredView::from(recovered),)),
+            ControlEvent::OnSpurious(spurious) => own.call1((SpuriousView::from(spurious),)),
             ControlEvent::OnIdleRestart(idle) | ControlEvent::OnFlight(idle) => own.call1((IdleView::from(idle),)),
             ControlEvent::OnDelivery(delivery) => own.call1((DeliveryView::from(delivery),)),
             ControlEvent::OnMarkedLost { now, lost } => own.call1((now.as_secs_f64(), LostView::from(lost))),
             ControlEvent::OnRestart { now } => own.call1((now.as_secs_f64(),)),
         }
         .map(|_| ())
+    }
+
+    /// Passes on the dict that the method `variables` returns: numbers and words by name.
+    fn pass_variables(&self, py: Python<'_>, each: &mut dyn FnMut(&str, Variable<'_>)) -> PyResult<()> {
+        let Some(method) = self.methods.bind(py).get_item("variables")? else { return Ok(()) };
+        for (name, value) in method.call0()?.cast_into::<PyDict>()? {
+            let name = name.extract::<String>()?;
+            match value.cast::<PyString>() {
+                Ok(word) => each(&name, Variable::Word(word.to_str()?)),
+                Err(_) => each(&name, Variable::Number(value.extract()?)),
+            }
+        }
+        Ok(())
     }
 
     /// The changes of the object's attributes.
@@ -183,6 +217,9 @@ fn bytes(value: &Bound<'_, PyAny>, name: &str) -> Result<u64, ConfigError> {
 
 impl Listener for Object {
     fn hear(&mut self, event: &ControlEvent) -> Result<Answer, ConfigError> {
+        if let Some(fault) = self.fault.take() {
+            return Err(fault);
+        }
         Python::attach(|py| {
             if let ControlEvent::OnEstablished(start) = event {
                 self.cwnd = start.initial_window;
@@ -193,6 +230,14 @@ impl Listener for Object {
             self.call(py, event).map_err(|error| refused(py, error, event.method()))?;
             self.answer(py)
         })
+    }
+
+    fn variables(&self, each: &mut dyn FnMut(&str, Variable<'_>)) {
+        Python::attach(|py| {
+            if let Err(error) = self.pass_variables(py, each) {
+                let _ = self.fault.set(refused(py, error, "variables"));
+            }
+        });
     }
 }
 
@@ -206,7 +251,8 @@ impl CongestionControlFactory for Taped {
     }
 
     fn build(&self, config: &Config, _seed: u32) -> Box<dyn PlugInControl> {
-        let player = Player { table: self.0.table.clone(), deliveries: self.0.deliveries, played: None };
+        let PartHead { table, deliveries, owns_window, .. } = self.0.clone();
+        let player = Player { table, deliveries, owns_window, played: None };
         Box::new(Heard::new(player, config))
     }
 }
@@ -216,6 +262,7 @@ impl CongestionControlFactory for Taped {
 struct Player {
     table: Value,
     deliveries: bool,
+    owns_window: bool,
     played: Option<Played>,
 }
 
@@ -229,5 +276,9 @@ impl Listener for Player {
 
     fn wants_deliveries(&self) -> bool {
         self.deliveries
+    }
+
+    fn owns_window(&self) -> bool {
+        self.owns_window
     }
 }

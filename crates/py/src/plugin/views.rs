@@ -6,7 +6,7 @@ use netlull_mechanism::observe::{Amount, Observation, Reason};
 use netlull_mechanism::rate::{Admission, HeadVerdict};
 use netlull_mechanism::station::{PacketView, StationEvent, TcpView};
 use netlull_tcp::RecoveryPhase;
-use netlull_tcp::cc::{Ack, Delivery, Idle, Loss, Recovered, Start};
+use netlull_tcp::cc::{Ack, Delivery, Idle, Loss, Recovered, Spurious, Start};
 use netlull_tcp::delivery::LostSegment;
 use netlull_units::{Duration, Instant};
 use pyo3::prelude::*;
@@ -116,6 +116,13 @@ views! {
         now: f64 = recovered.now.as_secs_f64(),
         flight: u64 = recovered.flight,
         window: u64 = recovered.window,;
+    /// The proof that a recovery was needless; the window and the threshold are those before it.
+    SpuriousView as "Spurious" from Spurious, spurious:
+        now: f64 = spurious.now.as_secs_f64(),
+        flight: u64 = spurious.flight,
+        cwnd: u64 = spurious.cwnd,
+        ssthresh: Option<u64> = (spurious.ssthresh != u64::MAX).then_some(spurious.ssthresh),
+        timed_out: bool = spurious.timed_out,;
     /// A sample of the delivery rate, in bytes per second.
     DeliveryView as "Delivery" from Delivery, delivery:
         now: f64 = delivery.now.as_secs_f64(),
@@ -126,6 +133,10 @@ views! {
         is_app_limited: bool = delivery.sample.is_app_limited,
         newly_acked: u64 = delivery.sample.newly_acked,
         newly_lost: u64 = delivery.sample.newly_lost,
+        prior_delivered: u64 = delivery.sample.prior_delivered,
+        tx_in_flight: u64 = delivery.sample.tx_in_flight,
+        lost: u64 = delivery.sample.lost,
+        selective: bool = delivery.selective,
         inflight: u64 = delivery.inflight,
         is_cwnd_limited: bool = delivery.is_cwnd_limited,
         phase: &'static str = phase(delivery.phase),;

@@ -109,7 +109,7 @@ impl Default for PacketStore {
     }
 }
 
-/// The packets of a link: a first-in first-out queue.
+/// The packets of a link in the order of their arrivals.
 pub(super) struct Flight {
     /// The chunks of the first and of the last packet.
     first: u32,
@@ -155,6 +155,53 @@ impl Flight {
         stored.0 = arrives;
         stored.1 = *packet;
         self.length += 1;
+    }
+
+    /// Adds a packet that arrives at `arrives`, behind all packets that arrive no later.
+    pub fn insert(&mut self, arrives: u64, packet: &Packet, store: &mut PacketStore) {
+        let Some((mut chunk, mut place)) = self.first_after(arrives, store) else {
+            return self.push(arrives, packet, store);
+        };
+        // Each later packet moves to the next place, the last one to a new place.
+        let mut moving = (arrives, *packet);
+        loop {
+            let here = &mut store.chunks[chunk as usize];
+            std::mem::swap(&mut here.places[place as usize], &mut moving);
+            let next = here.next;
+            place += 1;
+            let is_last = chunk == self.last && place == self.end();
+            if is_last {
+                return self.push(moving.0, &moving.1, store);
+            }
+            if place == PLACES {
+                (chunk, place) = (next, 0);
+            }
+        }
+    }
+
+    /// The place after the last packet in its chunk, from 1.
+    fn end(&self) -> u32 {
+        (self.start + self.length - 1) % PLACES + 1
+    }
+
+    /// The chunk and the place of the first packet that arrives after `arrives`.
+    fn first_after(&self, arrives: u64, store: &PacketStore) -> Option<(u32, u32)> {
+        let mut chunk = store.chunks.get(self.last as usize)?;
+        if chunk.places[self.end() as usize - 1].0 <= arrives {
+            return None;
+        }
+        // The first chunk whose last packet arrives later.
+        let mut number = self.first;
+        loop {
+            chunk = &store.chunks[number as usize];
+            if number == self.last || chunk.places[PLACES as usize - 1].0 > arrives {
+                break;
+            }
+            number = chunk.next;
+        }
+        let start = if number == self.first { self.start } else { 0 };
+        let place = (start..PLACES).find(|&place| chunk.places[place as usize].0 > arrives)?;
+        Some((number, place))
     }
 
     /// Appends a chunk. An empty queue has none.
@@ -309,7 +356,14 @@ mod tests {
                         flight.clear(&mut out, &mut store);
                         prop_assert!(out.iter().map(|packet| packet.size).eq(model.drain(..)));
                     }
-                    2..=9 if !model.is_empty() => {
+                    2 | 3 => {
+                        // Among the packets, behind all of the same arrival.
+                        let at = model.front().map_or(next, |first| first + model.len() as u32 / u32::from(step)).min(next);
+                        let packet = Packet { size: at, ..Packet::default() };
+                        flight.insert(u64::from(at), &packet, &mut store);
+                        model.insert(model.partition_point(|size| *size <= at), at);
+                    }
+                    4..=9 if !model.is_empty() => {
                         flight.skip(&mut store);
                         model.pop_front();
                     }

@@ -1,8 +1,8 @@
 //! A one-way link: losses, queue, transmitter, propagation.
 //!
 //! A link of fixed rate computes a packet's arrival as soon as the packet is offered. It needs at most one event per
-//! packet, and only the head of its ring is pending. A link also schedules departures if its rate can change or if its
-//! queue is managed at departures (CoDel).
+//! packet, and only the head of its ring is pending. So does a link with low-power idle if only its first packet wakes it
+//! (`dozing`). A link also schedules departures if its rate can change or if its queue is managed at departures (CoDel).
 //!
 //! A link that *runs ahead* needs no event. All its packets come from one other link, so their order is known before
 //! they arrive. The world offers them to it as soon as their arrival is computed (`run::lookahead`). The time of such
@@ -13,26 +13,31 @@
 //!              lost   dropped       dropped      └ queue ┘   dropped   └ transmitter ┘    └ flight ┘
 //! ```
 //!
-//! Noise adds a random time to each packet's propagation.
+//! Laws of arrivals add time to a packet's propagation: noise, scripted delays, delivery in batches. With some of them,
+//! packets overtake others: the flight is in the order of arrivals.
 
 mod counts;
 
+use super::dozing::DozingTransmitter;
 use super::fixed::{Air, Backlog, FixedTransmitter, Ingress};
 use super::flight::{Flight, Packet, PacketStore};
-use super::ids::{ControllerId, LinkId, NodeId, StationId};
+use super::ids::{AgentId, ControllerId, LinkId, NodeId, StationId};
 use super::routing::NextHop;
 use super::transmitter::{RateChange, VariableTransmitter};
-use netlull_mechanism::rate::QueueView;
+use netlull_mechanism::link::LowPowerTimes;
+use netlull_mechanism::rate::{LpiAlone, QueueView};
+use netlull_network::arrival::Arrivals;
 use netlull_network::loss::Loss;
-use netlull_network::noise::Noise;
 pub use netlull_network::queue::LinkCounters;
 use netlull_network::queue::codel::CoDelConfig;
 use netlull_network::queue::red::{Arrival, Red};
 use netlull_network::queue::{Buffer, Verdict};
 use netlull_network::schedule::{Schedule, Slot};
+use netlull_network::trace::{Delivery, Position, Trace};
 use netlull_network::transmitter::Departure;
 use netlull_units::{BitRate, Bytes, Duration, Instant, Serialiser};
 use std::ops::{Index, IndexMut};
+use std::sync::Arc;
 
 /// The result of offering a packet to a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +59,9 @@ pub enum Admission {
 pub(crate) enum Offered {
     /// The packet arrives at the far end at this time, in nanoseconds. The caller must store it or pass it on.
     Arrives(u64),
+    /// The same, but the packet may overtake packets that were sent before it. The caller must
+    /// [store](Link::store_in_order) it.
+    Overtakes(u64),
     /// The link stores the packet until its departure.
     Held,
     /// The link refused the packet.
@@ -62,7 +70,20 @@ pub(crate) enum Offered {
 
 enum Transmitter {
     Fixed(FixedTransmitter),
+    Dozing(Box<DozingTransmitter>),
     Variable(Box<VariableTransmitter>),
+}
+
+impl Transmitter {
+    /// A transmitter that computes departures at offers.
+    #[inline]
+    fn fixed(&self) -> Option<&FixedTransmitter> {
+        match self {
+            Self::Fixed(fixed) => Some(fixed),
+            Self::Dozing(dozing) => Some(&dozing.fixed),
+            Self::Variable(_) => None,
+        }
+    }
 }
 
 /// A direction of a cable.
@@ -124,10 +145,12 @@ pub struct LinkParts {
     pub buffer: Buffer,
     /// The loss model.
     pub loss: Option<Loss>,
-    /// The random extra delay.
-    pub noise: Option<Noise>,
+    /// The laws of arrivals.
+    pub arrivals: Option<Arrivals>,
     /// The air that it shares with other links; only for a link of fixed rate.
     pub air: Option<Air>,
+    /// The trace of delivery opportunities; only for a link without an air that computes its departures.
+    pub trace: Option<Arc<Trace>>,
     /// The management of its queue at arrivals.
     pub red: Option<Red>,
     /// The management of its queue at departures; requires `departure`.
@@ -171,8 +194,9 @@ impl Link {
                 Transmitter::Variable(Box::new(variable))
             }
         };
-        let LinkParts { loss, red, noise, air, .. } = parts;
-        let ingress = Ingress { loss, red, noise, air, marked: false, closed: false }.open();
+        let LinkParts { loss, red, arrivals, air, trace, .. } = parts;
+        let trace = trace.map(|trace| (trace, Position::default()));
+        let ingress = Ingress { loss, red, arrivals, air, trace, marked: false, closed: false }.open();
         Self {
             transmitter,
             delay: parts.delay.as_nanos(),
@@ -207,6 +231,7 @@ impl Link {
     ) -> Admission {
         match self.queue(now, &mut packet, schedule) {
             Offered::Arrives(at) => self.store(at, &packet, schedule, store),
+            Offered::Overtakes(at) => self.store_in_order(at, &packet, schedule, store),
             Offered::Held => {}
             Offered::Refused(admission) => return admission,
         }
@@ -223,18 +248,19 @@ impl Link {
         self.queue_plain(now, packet, schedule)
     }
 
-    /// Decides on a packet at the ingress and at the buffer; noise delays it.
+    /// Decides on a packet at the ingress and at the buffer, and applies the laws of arrivals.
     #[inline(never)]
     fn queue_past_ingress(&mut self, now: Instant, packet: &mut Packet, schedule: &mut Schedule) -> Offered {
         if let Some(refused) = self.enter(now, packet) {
             return Offered::Refused(refused);
         }
-        let offered = match self.queue_on_air(now.as_nanos(), packet.size) {
+        let medium = self.queue_on_air(now.as_nanos(), packet.size);
+        let offered = match medium.or_else(|| self.queue_on_trace(now.as_nanos(), packet.size)) {
             Some(offered) => offered,
             None => self.queue_plain(now, packet, schedule),
         };
         match offered {
-            Offered::Arrives(at) => Offered::Arrives(self.disturbed(at)),
+            Offered::Arrives(at) => self.arrival_of(at, packet),
             offered => offered,
         }
     }
@@ -247,9 +273,7 @@ impl Link {
         let air = self.ingress.as_ref()?.air.as_ref()?;
         let starts = air.free_at().max(now);
         if starts > now {
-            let own = std::mem::replace(&mut fixed.free_at, starts);
-            if !fixed.waits(now, size, self.buffer, self.backlog.get_or_insert_with(Backlog::first)) {
-                fixed.free_at = own;
+            if !fixed.waits_until(starts, now, size, self.buffer, &mut self.backlog) {
                 return Some(self.refuse(size));
             }
         } else {
@@ -259,22 +283,45 @@ impl Link {
         Some(Offered::Arrives(fixed.free_at.saturating_add(self.delay)))
     }
 
-    #[inline(always)]
-    fn queue_plain(&mut self, now: Instant, packet: &mut Packet, schedule: &mut Schedule) -> Offered {
-        if let Transmitter::Variable(variable) = &mut self.transmitter {
-            let backlog = self.backlog.get_or_insert_with(Backlog::first);
-            if variable.offer(now, packet, self.buffer, &mut backlog.tally, schedule) {
-                return Offered::Held;
-            }
-            return self.refuse(packet.size);
+    /// Decides on a packet of a link that follows a trace; `None` for other links.
+    ///
+    /// The packet waits in the buffer until an opportunity takes its first byte.
+    fn queue_on_trace(&mut self, now: u64, size: u32) -> Option<Offered> {
+        let Transmitter::Fixed(fixed) = &mut self.transmitter else { return None };
+        let (trace, position) = self.ingress.as_mut()?.trace.as_mut()?;
+        let mut after = *position;
+        let Delivery { starts, departs } = after.deliver(trace, now, size);
+        let before = std::mem::replace(&mut fixed.free_at, starts);
+        if !fixed.waits(now, size, self.buffer, self.backlog.get_or_insert_with(Backlog::first)) {
+            fixed.free_at = before;
+            return Some(self.refuse(size));
         }
-        self.queue_ahead(now.as_nanos(), packet.size)
+        (*position, fixed.free_at) = (after, departs);
+        Some(Offered::Arrives(departs.saturating_add(self.delay)))
     }
 
-    /// Decides on a packet at any time, for a link of fixed rate without losses, management or noise.
+    #[inline(always)]
+    fn queue_plain(&mut self, now: Instant, packet: &mut Packet, schedule: &mut Schedule) -> Offered {
+        match &mut self.transmitter {
+            Transmitter::Fixed(_) => self.queue_ahead(now.as_nanos(), packet.size),
+            Transmitter::Dozing(dozing) => {
+                let is_local = dozing.is_local(packet.agent);
+                self.queue_dozing(now.as_nanos(), packet.size, is_local)
+            }
+            Transmitter::Variable(variable) => {
+                let backlog = self.backlog.get_or_insert_with(Backlog::first);
+                if variable.offer(now, packet, self.buffer, &mut backlog.tally, schedule) {
+                    return Offered::Held;
+                }
+                self.refuse(packet.size)
+            }
+        }
+    }
+
+    /// Decides on a packet at any time, for a link of fixed rate without losses, management or laws of arrivals.
     #[inline(always)]
     pub(crate) fn queue_ahead(&mut self, now: u64, size: u32) -> Offered {
-        let Transmitter::Fixed(fixed) = &mut self.transmitter else { return Offered::Held };
+        let Transmitter::Fixed(fixed) = &mut self.transmitter else { return self.queue_dozing(now, size, false) };
         if fixed.free_at <= now {
             return Offered::Arrives(fixed.send(now, size, &mut self.backlog).saturating_add(self.delay));
         }
@@ -285,10 +332,23 @@ impl Link {
         self.refuse(size)
     }
 
-    /// The arrival time with noise, given the time `without` noise, in nanoseconds.
-    fn disturbed(&mut self, without: u64) -> u64 {
-        let noise = self.ingress.as_mut().and_then(|ingress| ingress.noise.as_mut());
-        noise.map_or(without, |noise| noise.arrival(without))
+    /// Applies the laws of arrivals to a packet that arrives at `without` otherwise, in nanoseconds.
+    fn arrival_of(&mut self, without: u64, packet: &Packet) -> Offered {
+        let Some(laws) = self.ingress.as_mut().and_then(|ingress| ingress.arrivals.as_mut()) else {
+            return Offered::Arrives(without);
+        };
+        let at = laws.arrival(without, packet.agent.flow().number());
+        if laws.reorders() { Offered::Overtakes(at) } else { Offered::Arrives(at) }
+    }
+
+    /// Decides on a packet of a link with low-power idle. `is_local` is true for a datagram of its node.
+    #[inline(never)]
+    fn queue_dozing(&mut self, now: u64, size: u32, is_local: bool) -> Offered {
+        let Transmitter::Dozing(dozing) = &mut self.transmitter else { return Offered::Held };
+        match dozing.offer(now, size, is_local, self.buffer, &mut self.backlog) {
+            Some(departs) => Offered::Arrives(departs.saturating_add(self.delay)),
+            None => self.refuse(size),
+        }
     }
 
     /// Refuses a packet because of a full buffer.
@@ -308,6 +368,23 @@ impl Link {
         self.flight.push(arrives, packet, store);
         if idle {
             schedule.add(self.delivery, Instant::from_nanos(arrives));
+        }
+    }
+
+    /// Stores a packet until its arrival, among packets that arrive earlier or later.
+    #[cold]
+    pub(crate) fn store_in_order(
+        &mut self,
+        arrives: u64,
+        packet: &Packet,
+        schedule: &mut Schedule,
+        store: &mut PacketStore,
+    ) {
+        let before = self.flight.next_arrival(store);
+        self.stored_bytes += u64::from(packet.size);
+        self.flight.insert(arrives, packet, store);
+        if before.is_none_or(|before| arrives < before) {
+            schedule.set(self.delivery, Instant::from_nanos(arrives));
         }
     }
 
@@ -353,7 +430,7 @@ impl Link {
             tally.asleep_bytes += size;
             return Some(Admission::Asleep);
         }
-        let lost = ingress.loss.as_mut().is_some_and(|loss| loss.takes(packet.agent.flow().number()));
+        let lost = ingress.loss.as_mut().is_some_and(|loss| loss.takes(now, packet.agent.flow().number(), packet.size));
         let marked = self.marked_packets();
         let refused = if lost {
             let tally = self.tally_mut();
@@ -370,9 +447,10 @@ impl Link {
 
     /// Applies RED to a packet.
     fn detect_early(&mut self, now: Instant, packet: &mut Packet, red: &mut Red) -> Option<Admission> {
-        let rate_bps = self.rate().as_bps();
+        let rate_bps = self.rate(now).as_bps();
         let queue = match &mut self.transmitter {
             Transmitter::Fixed(fixed) => fixed.queue_at(now.as_nanos(), &mut self.backlog),
+            Transmitter::Dozing(dozing) => dozing.fixed.queue_at(now.as_nanos(), &mut self.backlog),
             Transmitter::Variable(variable) => variable.queue_at(now),
         };
         let verdict = red.arrives(Arrival {
@@ -409,8 +487,8 @@ impl Link {
     /// The next packet that was dropped at its departure and that is not yet reported.
     pub fn take_discarded(&mut self) -> Option<Packet> {
         match &mut self.transmitter {
-            Transmitter::Fixed(_) => None,
             Transmitter::Variable(variable) => variable.line.take_discarded(),
+            Transmitter::Fixed(_) | Transmitter::Dozing(_) => None,
         }
     }
 
@@ -433,8 +511,11 @@ impl Link {
     pub fn depart(&mut self, now: Instant, schedule: &mut Schedule, store: &mut PacketStore) -> Departure<Packet> {
         let departure = self.advance(now, schedule);
         if let Departure::Packet { packet, .. } = departure {
-            let arrives = self.arrival(now);
-            self.store(arrives, &packet, schedule, store);
+            match self.arrival(now, &packet) {
+                Offered::Overtakes(at) => self.store_in_order(at, &packet, schedule, store),
+                Offered::Arrives(at) => self.store(at, &packet, schedule, store),
+                Offered::Held | Offered::Refused(_) => {}
+            }
         }
         departure
     }
@@ -446,7 +527,7 @@ impl Link {
     #[inline(always)]
     pub(crate) fn advance_to_next(&mut self, now: Instant, schedule: &mut Schedule) -> Option<Packet> {
         match &mut self.transmitter {
-            Transmitter::Fixed(_) => None,
+            Transmitter::Fixed(_) | Transmitter::Dozing(_) => None,
             Transmitter::Variable(variable) => {
                 variable.advance_to_next(now, &mut self.backlog.get_or_insert_with(Backlog::first).tally, schedule)
             }
@@ -456,17 +537,25 @@ impl Link {
     /// Handles a departure event. The caller must [store](Self::store) the packet or [pass it on](Self::take_on).
     pub(crate) fn advance(&mut self, now: Instant, schedule: &mut Schedule) -> Departure<Packet> {
         match &mut self.transmitter {
-            Transmitter::Fixed(_) => Departure::Nothing,
+            Transmitter::Fixed(_) | Transmitter::Dozing(_) => Departure::Nothing,
             Transmitter::Variable(variable) => {
                 variable.advance(now, &mut self.backlog.get_or_insert_with(Backlog::first).tally, schedule)
             }
         }
     }
 
-    /// The arrival time of a packet whose transmission ends at `now`, in nanoseconds. To be called once per packet.
+    /// The arrival time of a packet whose transmission ends at `now`: `Arrives` or `Overtakes`. To be called once per
+    /// packet.
     #[inline]
-    pub(crate) fn arrival(&mut self, now: Instant) -> u64 {
-        self.disturbed(now.as_nanos() + self.delay)
+    pub(crate) fn arrival(&mut self, now: Instant, packet: &Packet) -> Offered {
+        let without = now.as_nanos() + self.delay;
+        if self.ingress.is_none() { Offered::Arrives(without) } else { self.arrival_of(without, packet) }
+    }
+
+    /// Returns true if packets may overtake others on the link.
+    pub(crate) fn reorders(&self) -> bool {
+        let laws = self.ingress.as_ref().and_then(|ingress| ingress.arrivals.as_ref());
+        laws.is_some_and(Arrivals::reorders)
     }
 
     /// Changes the rate of a link with a variable rate. A link of fixed rate ignores it.
@@ -509,8 +598,24 @@ impl Link {
     #[must_use]
     pub fn variable(&self) -> Option<&VariableTransmitter> {
         match &self.transmitter {
-            Transmitter::Fixed(_) => None,
+            Transmitter::Fixed(_) | Transmitter::Dozing(_) => None,
             Transmitter::Variable(variable) => Some(variable),
+        }
+    }
+
+    /// Gives an idle link of fixed rate low-power idle. `local` has the receivers of datagrams that begin at its node.
+    pub(crate) fn doze(&mut self, low_power: LpiAlone, local: Vec<AgentId>) {
+        if let Transmitter::Fixed(FixedTransmitter { serialiser, .. }) = &self.transmitter {
+            let fixed = FixedTransmitter { serialiser: serialiser.clone(), free_at: 0, waiting_bytes: 0 };
+            self.transmitter = Transmitter::Dozing(Box::new(DozingTransmitter::new(fixed, low_power, local)));
+        }
+    }
+
+    /// The times of its low-power idle up to `now`, and true if it is in low power, unless a controller has them.
+    pub(crate) fn low_power(&self, now: Instant) -> Option<(LowPowerTimes, bool)> {
+        match &self.transmitter {
+            Transmitter::Dozing(dozing) => Some(dozing.low_power.up_to(now, Instant::from_nanos(dozing.fixed.free_at))),
+            Transmitter::Fixed(_) | Transmitter::Variable(_) => None,
         }
     }
 
@@ -518,7 +623,7 @@ impl Link {
     ///
     /// The fate of such packets depends only on the packets offered before.
     pub(crate) fn can_run_ahead(&self) -> bool {
-        matches!(self.transmitter, Transmitter::Fixed(_)) && self.ingress.is_none() && self.station.is_none()
+        self.transmitter.fixed().is_some() && self.ingress.is_none() && self.station.is_none()
     }
 
     /// The arrival time and the size in bytes of the first packet.
@@ -529,16 +634,13 @@ impl Link {
 
     /// The time at which a link of fixed rate has sent all accepted packets.
     pub(crate) fn free_at(&self) -> Instant {
-        match &self.transmitter {
-            Transmitter::Fixed(fixed) => Instant::from_nanos(fixed.free_at),
-            Transmitter::Variable(_) => Instant::ZERO,
-        }
+        self.transmitter.fixed().map_or(Instant::ZERO, |fixed| Instant::from_nanos(fixed.free_at))
     }
 
     /// The time of the first bit of a packet whose last bit is sent at `ends`, if the link shares its air.
     pub(crate) fn air_begins(&self, ends: Instant, size: u32) -> Option<Instant> {
         self.ingress.as_ref()?.air.as_ref()?;
-        let time = self.rate().time_for(Bytes::new(u64::from(size)));
+        let time = self.rate(ends).time_for(Bytes::new(u64::from(size)));
         Some(Instant::ZERO + (ends - Instant::ZERO).saturating_sub(time))
     }
 
@@ -548,11 +650,13 @@ impl Link {
         self.buffer
     }
 
-    /// The rate of the next transmission.
+    /// The rate of the next transmission; 0 in low power.
     #[must_use]
-    pub fn rate(&self) -> BitRate {
+    pub fn rate(&self, now: Instant) -> BitRate {
         match &self.transmitter {
             Transmitter::Fixed(fixed) => fixed.serialiser.rate(),
+            Transmitter::Dozing(_) if self.low_power(now).is_some_and(|(_, is_low)| is_low) => BitRate::default(),
+            Transmitter::Dozing(dozing) => dozing.fixed.serialiser.rate(),
             Transmitter::Variable(variable) => variable.line.rate(),
         }
     }
@@ -561,7 +665,7 @@ impl Link {
     #[must_use]
     pub fn waiting_packets(&self, now: Instant) -> u64 {
         match &self.transmitter {
-            Transmitter::Fixed(_) => {
+            Transmitter::Fixed(_) | Transmitter::Dozing(_) => {
                 let waiting = self.backlog.iter().flat_map(|backlog| backlog.waiting.iter());
                 waiting.filter(|entry| entry.starts > now.as_nanos()).count() as u64
             }

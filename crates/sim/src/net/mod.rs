@@ -1,5 +1,6 @@
 //! The network: packets, links and routes.
 
+mod dozing;
 mod fixed;
 pub mod flight;
 pub mod ids;

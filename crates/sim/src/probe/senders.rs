@@ -1,7 +1,9 @@
-//! Records of TCP senders: their data segments (table `segment`) and their events (table `event`).
+//! Records of TCP senders: their data segments (table `segment`), their events (table `event`) and the variables of
+//! their congestion controls (table `variable`).
 
 use super::{Column, Table, Word, ssthresh};
 use crate::net::ids::FlowId;
+use netlull_tcp::cc::Variable;
 use netlull_tcp::{Counters, Endpoint, RecoveryPhase, Segment};
 use netlull_units::Instant;
 
@@ -12,6 +14,8 @@ pub struct SenderTables {
     pub segments: bool,
     /// Table `event`.
     pub events: bool,
+    /// Table `variable`.
+    pub variables: bool,
 }
 
 #[derive(Default)]
@@ -36,23 +40,71 @@ struct EventColumns {
     ssthresh: Vec<f64>,
 }
 
+#[derive(Default)]
+struct VariableColumns {
+    time: Vec<f64>,
+    flow: Vec<u32>,
+    variable: Vec<Word>,
+    value: Vec<f64>,
+    word: Vec<Word>,
+}
+
+impl VariableColumns {
+    fn push(&mut self, now: Instant, flow: FlowId, variable: &Known) {
+        self.time.push(now.as_secs_f64());
+        self.flow.push(flow.number());
+        self.variable.push(variable.name.clone());
+        self.value.push(variable.value);
+        self.word.push(variable.word.clone());
+    }
+}
+
+/// A variable with its last value: a number, or a word and NaN.
+#[derive(Clone, Debug)]
+struct Known {
+    name: Word,
+    value: f64,
+    word: Word,
+}
+
+impl Known {
+    fn is(&self, value: Variable<'_>) -> bool {
+        match value {
+            Variable::Number(number) => self.value.to_bits() == number.to_bits(),
+            Variable::Word(word) => self.word == word,
+        }
+    }
+
+    fn new(name: &str, value: Variable<'_>) -> Self {
+        let name = Word::Owned(name.to_owned());
+        match value {
+            Variable::Number(value) => Self { name, value, word: Word::Borrowed("") },
+            Variable::Word(word) => Self { name, value: f64::NAN, word: Word::Owned(word.to_owned()) },
+        }
+    }
+}
+
 /// The last observed state of a sender.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Seen {
     /// The offset after the last byte sent so far.
     sent_to: u64,
     /// The counter of each [event](EVENTS).
     counts: [u64; EVENTS.len()],
     phase: RecoveryPhase,
+    /// The variables in the order of the sender.
+    variables: Vec<Known>,
 }
 
 /// The events that a counter of the sender shows, in the order of the table.
-const EVENTS: [&str; 5] = ["timeout", "fast_retransmit", "congestion_echo", "tail_probe", "idle_restart"];
+const EVENTS: [&str; 6] = ["timeout", "fast_retransmit", "congestion_echo", "tail_probe", "idle_restart", "undo"];
 
 /// The counters of [`EVENTS`]. They are few, because they are compared after each segment.
 fn counts(sender: &Endpoint) -> [u64; EVENTS.len()] {
-    let Counters { timeouts, fast_retransmits, echo_reductions, tail_probes, idle_restarts, .. } = *sender.counters();
-    [timeouts, fast_retransmits, echo_reductions, tail_probes, idle_restarts]
+    let counters = sender.counters();
+    let Counters { timeouts, fast_retransmits, echo_reductions, tail_probes, idle_restarts, .. } = *counters;
+    let undone = counters.undone_fast_retransmits + counters.undone_timeouts;
+    [timeouts, fast_retransmits, echo_reductions, tail_probes, idle_restarts, undone]
 }
 
 /// Observes the senders of a run.
@@ -60,6 +112,7 @@ fn counts(sender: &Endpoint) -> [u64; EVENTS.len()] {
 pub struct SenderProbe {
     segments: Option<SegmentColumns>,
     events: Option<EventColumns>,
+    variables: Option<VariableColumns>,
     /// The last state per TCP flow; `None` for flows without a probe.
     seen: Vec<Option<Seen>>,
 }
@@ -68,9 +121,10 @@ impl SenderProbe {
     /// Creates a probe of the TCP flows for which `chosen` is true; `None` if no table is wanted.
     #[must_use]
     pub fn new(tables: SenderTables, chosen: &[bool]) -> Option<Self> {
-        (tables.segments || tables.events).then(|| Self {
+        (tables.segments || tables.events || tables.variables).then(|| Self {
             segments: tables.segments.then(SegmentColumns::default),
             events: tables.events.then(EventColumns::default),
+            variables: tables.variables.then(VariableColumns::default),
             seen: chosen.iter().map(|chosen| chosen.then(Seen::default)).collect(),
         })
     }
@@ -95,6 +149,7 @@ impl SenderProbe {
 
     /// Records the state of a flow's sender after a segment or a timer.
     pub fn turned(&mut self, now: Instant, flow: FlowId, sender: &Endpoint) {
+        self.read(now, flow, sender);
         let (Some(columns), Some(Some(seen))) = (&mut self.events, self.seen.get_mut(flow.index())) else { return };
         let (counts, phase) = (counts(sender), sender.recovery_phase());
         if counts == seen.counts && phase == seen.phase {
@@ -111,6 +166,30 @@ impl SenderProbe {
             columns.ssthresh.push(ssthresh(sender.ssthresh()));
         }
         (seen.counts, seen.phase) = (counts, phase);
+    }
+
+    /// Records the changed variables of a flow's sender.
+    fn read(&mut self, now: Instant, flow: FlowId, sender: &Endpoint) {
+        let (Some(columns), Some(Some(seen))) = (&mut self.variables, self.seen.get_mut(flow.index())) else { return };
+        let known = &mut seen.variables;
+        let mut place = 0;
+        sender.variables(&mut |name, value| {
+            match known.get_mut(place) {
+                Some(last) if last.name == name => {
+                    if !last.is(value) {
+                        *last = Known::new(name, value);
+                        columns.push(now, flow, last);
+                    }
+                }
+                // The first call, or another set of variables.
+                _ => {
+                    known.truncate(place);
+                    known.push(Known::new(name, value));
+                    columns.push(now, flow, &known[place]);
+                }
+            }
+            place += 1;
+        });
     }
 
     /// The requested tables.
@@ -145,6 +224,18 @@ impl SenderProbe {
                 ],
             )
         });
-        segments.into_iter().chain(events).collect()
+        let variables = self.variables.map(|variables| {
+            Table::new(
+                "variable",
+                vec![
+                    ("time_s", Float(variables.time)),
+                    ("flow", Index(variables.flow)),
+                    ("variable", Text(variables.variable)),
+                    ("value", Float(variables.value)),
+                    ("word", Text(variables.word)),
+                ],
+            )
+        });
+        segments.into_iter().chain(events).chain(variables).collect()
     }
 }

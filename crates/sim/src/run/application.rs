@@ -4,16 +4,20 @@
 //! counts as not written. With a write rate, it writes at its own times, independently of TCP. Unsent data waits in
 //! the send buffer, which has no limit.
 
-use crate::scenario::{TcpFlow, TransferSize, Writes};
+use crate::scenario::{TcpFlow, TransferSize, WriteStep, Writes};
 use netlull_tcp::{Data, Endpoint};
-use netlull_units::{Instant, Serialiser};
+use netlull_units::{BitRate, Instant, Serialiser};
+use std::collections::VecDeque;
 
 /// An application that acts after the opening of its connection.
 #[derive(Clone, Debug)]
 pub(super) struct Application {
     /// The time after which nothing is written.
     stop: Instant,
+    /// `None` while TCP always has data to send.
     writer: Option<Writer>,
+    /// Later changes of its writes.
+    steps: VecDeque<WriteStep>,
 }
 
 /// An application's writes at a constant rate.
@@ -35,12 +39,14 @@ impl Application {
     /// The application of `flow`; `None` if it does nothing after the opening.
     pub fn new(flow: &TcpFlow) -> Option<Box<Self>> {
         let writer = flow.writes.map(|writes| Writer::new(writes, flow.size));
-        flow.acts().then(|| Box::new(Self { stop: flow.stop, writer }))
+        let steps = flow.steps.iter().copied().collect();
+        flow.acts().then(|| Box::new(Self { stop: flow.stop, writer, steps }))
     }
 
     /// The time of its next action; [`Instant::NEVER`] after its last byte.
     pub fn next(&self) -> Instant {
-        self.writer.as_ref().map_or(Instant::NEVER, |writer| writer.next).min(self.stop)
+        let step = self.steps.front().map_or(Instant::NEVER, |step| step.at);
+        self.writer.as_ref().map_or(Instant::NEVER, |writer| writer.next).min(self.stop).min(step)
     }
 
     /// The written data; `None` if it equals the data that TCP has sent.
@@ -50,6 +56,14 @@ impl Application {
 
     /// Performs the action due at `now`. Returns true if the application will not write again.
     pub fn act(&mut self, now: Instant, endpoint: &mut Endpoint) -> bool {
+        if let Some(step) = self.steps.front().copied()
+            && step.at <= now
+            && now < self.stop
+        {
+            self.steps.pop_front();
+            self.change(now, step.writes, endpoint);
+            return false;
+        }
         let last = match &mut self.writer {
             Some(writer) if now < self.stop => writer.write(now, endpoint),
             // Written data will be sent.
@@ -64,9 +78,27 @@ impl Application {
         };
         if last {
             self.stop = Instant::NEVER;
+            self.steps.clear();
             endpoint.close();
         }
         last
+    }
+
+    /// Changes its writes: the first at the new rate comes now.
+    fn change(&mut self, now: Instant, writes: Option<Writes>, endpoint: &mut Endpoint) {
+        let Some(writes) = writes else {
+            self.writer = None;
+            endpoint.send(Data::Endless);
+            return;
+        };
+        let written = self.writer.as_ref().map_or_else(|| endpoint.hold(), |writer| writer.written);
+        // A pause has a writer that never writes, at any rate.
+        let spaced = Writes { rate: writes.rate.max(BitRate::from_bps(1)), ..writes };
+        let mut writer = Writer { written, ..Writer::new(spaced, TransferSize::Endless) };
+        if !writes.rate.is_zero() {
+            writer.write(now, endpoint);
+        }
+        self.writer = Some(writer);
     }
 }
 
@@ -118,7 +150,7 @@ mod tests {
     use super::*;
     use crate::scenario::FlowPath;
     use netlull_tcp::{Config, SeqNr};
-    use netlull_units::{BitRate, Bytes, Duration};
+    use netlull_units::{Bytes, Duration};
 
     fn at(millis: u64) -> Instant {
         Instant::ZERO + Duration::from_millis(millis)
@@ -127,7 +159,7 @@ mod tests {
     fn flow(size: TransferSize, stop: Instant, writes: Option<Writes>) -> TcpFlow {
         let path = FlowPath { name: "f".to_owned(), from: 0, to: 1 };
         let config = Config::default();
-        TcpFlow { path, start: Instant::ZERO, jitter: Duration::ZERO, size, stop, writes, config }
+        TcpFlow { path, start: Instant::ZERO, jitter: Duration::ZERO, size, stop, writes, steps: Vec::new(), config }
     }
 
     /// Times of all actions before `until`, each with the data written by then.
@@ -166,6 +198,17 @@ mod tests {
     fn an_application_that_only_stops_does_so_once() {
         let flow = flow(TransferSize::Endless, at(5), None);
         assert_eq!(story(&flow, at(0), Instant::NEVER), [(at(0), 0), (at(5), 0)]);
+    }
+
+    #[test]
+    fn rates_change_at_their_times() {
+        // Endless until 4 ms, of which nothing is sent; then a write every 8 ms, a pause at 20 ms, and endless data.
+        let step = |millis, writes| WriteStep { at: at(millis), writes };
+        let pause = Some(Writes { rate: BitRate::from_bps(0), size: 1000 });
+        let steps = vec![step(4, WRITES), step(20, pause), step(30, None)];
+        let flow = TcpFlow { steps, ..flow(TransferSize::Endless, Instant::NEVER, None) };
+        let written = [(at(0), 0), (at(4), 1000), (at(12), 2000), (at(20), 2000), (at(30), 0)];
+        assert_eq!(story(&flow, at(0), at(100)), written);
     }
 
     #[test]

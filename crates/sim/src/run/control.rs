@@ -108,7 +108,9 @@ impl Controllers {
     /// If a controller cannot be built.
     pub fn new(scenario: &Scenario) -> Result<Self, RunError> {
         let links = LinkId::all(scenario.links.len()).zip(scenario.links.iter());
-        let controlled = links.filter_map(|(link, spec)| Some(Controlled::new(link, spec, spec.control.as_ref()?)));
+        let controlled = links
+            .filter(|(_, spec)| spec.is_controlled())
+            .filter_map(|(link, spec)| Some(Controlled::new(link, spec, spec.control.as_ref()?)));
         Ok(Self { each: controlled.collect::<Result<_, _>>()?, flow_keys: FlowKeys::new(scenario) })
     }
 

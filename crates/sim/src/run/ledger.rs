@@ -10,6 +10,7 @@ use crate::scenario::{AirSpec, FlowPath, Scenario, StationSpec, TransferSize};
 use crate::verify::ledger::{AgentLedger, Ledger, RequestsLedger, TcpLedger};
 use crate::verify::link::{LinkLedger, LowPowerLedger, SharedAirLedger, VariableLedger};
 use crate::verify::station::{AirLedger, StationLedger};
+use netlull_network::loss::LossModel;
 use netlull_power::Traffic;
 use netlull_units::Duration;
 use std::borrow::Cow;
@@ -37,13 +38,19 @@ pub(super) fn ledger<'a>(world: &'a World, scenario: &'a Scenario, counters: &'a
             max_rate: spec.rate,
             overhead: spec.overhead,
             buffer: spec.buffer,
+            policer: match spec.loss.as_deref() {
+                Some(LossModel::Policer(policer)) => Some(*policer),
+                _ => None,
+            },
             held,
+            trace: spec.trace().cloned(),
             lateness_bound: spec.lateness_bound(),
             naps: world
                 .rerouting
                 .as_ref()
                 .map_or(0, |rerouting| rerouting.naps_of(LinkId::new(index), world.net.now).len() as u64),
             variable: variable_ledger(world, scenario, index).map(Box::new),
+            low_power: low_power_ledger(world, scenario, index).map(Box::new),
         });
     }
     let mut lost_at_nodes = match &world.rerouting {
@@ -122,23 +129,25 @@ fn variable_ledger<'a>(world: &'a World, scenario: &Scenario, index: usize) -> O
         in_service: spec.control.as_ref().map(|control| control.in_service),
         idle: variable.idle_time(world.net.now),
         pause_due: variable.line.pause_due(),
-        low_power: low_power_ledger(world, scenario, index),
     })
 }
 
 fn low_power_ledger(world: &World, scenario: &Scenario, index: usize) -> Option<LowPowerLedger> {
     let spec = &scenario.links[index];
     let (config, control) = (spec.low_power()?, spec.control.as_ref()?);
-    let whole = *world.controllers.low_power(world.net.now).get(&index)?;
+    let whole = *world.low_power().get(&index)?;
     let measured = whole.since(&world.baseline.low_power.get(&index).copied().unwrap_or_default());
     let residency = low_power_residency(&measured, spec.rate);
     let ledgers = ledgers(scenario, index, &residency, Traffic::default(), Some(&measured));
     Some(LowPowerLedger {
         naps: control.naps.clone(),
+        hysteresis: config.hysteresis(control.link).ok()?,
+        is_coupled: config.is_coupled(),
         whole,
         measured,
         transitions: config.transitions(control.link).ok()?,
         shares: config.shares(),
+        power: scenario.power.iter().map(|power| power.of(index, spec)).collect(),
         reported: ledgers.iter().map(|[energy, _]| energy.total().as_f64()).collect(),
     })
 }

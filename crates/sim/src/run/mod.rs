@@ -41,7 +41,7 @@ pub use world::World;
 
 use crate::net::Air;
 use crate::net::flight::PacketStore;
-use crate::net::ids::{FlowId, LinkId, NodeId, SourceId, StationId};
+use crate::net::ids::{AgentId, FlowId, LinkId, NodeId, SourceId, StationId};
 use crate::net::link::{Link, LinkParts};
 use crate::net::routing::Routes;
 use crate::probe::CaptureWriter;
@@ -53,8 +53,8 @@ use finish::{Wanted, finish};
 use hosts::Hosts;
 use lookahead::{Lookahead, Parts, Senders};
 use net::{Capacities, Net};
+use netlull_network::arrival::{ArrivalModel, Arrivals};
 use netlull_network::loss::{Loss, LossModel};
-use netlull_network::noise::Noise;
 use netlull_network::queue::QueueModel;
 use netlull_network::queue::red::Red;
 use netlull_network::random::Stream;
@@ -301,6 +301,13 @@ fn net(scenario: &Scenario) -> Net {
     }
 }
 
+/// The receivers of the datagrams that begin at a node.
+fn datagrams_from(scenario: &Scenario, node: usize) -> Vec<AgentId> {
+    let first = scenario.tcp_flows.len();
+    let datagrams = scenario.flow_paths().enumerate().skip(first).take(scenario.datagram_flows.len());
+    datagrams.filter(|(_, path)| path.from == node).map(|(flow, _)| AgentId::receiver(FlowId::new(flow))).collect()
+}
+
 /// The time between two beats: a fixed part of the run, but shorter if sources would send very many datagrams in it.
 fn beat(scenario: &Scenario) -> Duration {
     let per_second = |flow: &DatagramFlow| flow.rate.as_f64() / f64::from(8 * flow.size);
@@ -316,6 +323,7 @@ fn links(scenario: &Scenario, order: &EventOrder, scheduled: &[LinkId]) -> Vec<L
     let build = |(id, spec): (LinkId, &LinkSpec)| {
         let stream = |what: &str| Stream::new(scenario.seed, &format!("{what}.{}", spec.name));
         let loss = |model: &LossModel| Loss::new(model, stream("loss"));
+        let arrivals = |model: &ArrivalModel| Arrivals::new(model, stream("noise"));
         let (red, codel) = match spec.queue {
             QueueModel::DropTail => (None, None),
             QueueModel::Red(config) => (Some(Red::new(config, stream("queue"))), None),
@@ -329,8 +337,9 @@ fn links(scenario: &Scenario, order: &EventOrder, scheduled: &[LinkId]) -> Vec<L
             delay: spec.delay,
             buffer: spec.buffer,
             loss: spec.loss.as_deref().map(loss),
-            noise: spec.noise.map(|model| Noise::new(model, stream("noise"))),
+            arrivals: spec.arrival.as_deref().map(arrivals),
             air: spec.air.map(|air| airs[air].clone()),
+            trace: spec.trace().cloned(),
             red,
             codel,
             delivery: order.delivery(id),
@@ -347,6 +356,9 @@ fn links(scenario: &Scenario, order: &EventOrder, scheduled: &[LinkId]) -> Vec<L
         }
         if spec.low_power().is_some() {
             link.keep_no_log();
+        }
+        if let Some(low_power) = spec.alone() {
+            link.doze(low_power, datagrams_from(scenario, spec.from));
         }
     }
     for (station, spec) in StationId::all(scenario.stations.len()).zip(&scenario.stations) {

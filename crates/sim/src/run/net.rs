@@ -89,6 +89,7 @@ impl VaryingCapacity {
             Capacity::Redraws { min, max, .. } => {
                 Some(BitRate::from_bps(self.stream.between(min.as_bps(), max.as_bps() + 1)))
             }
+            Capacity::Trace(_) => None,
             Capacity::Steps(steps) => steps.binary_search_by_key(&now, |&(at, _)| at).ok().map(|place| steps[place].1),
         }
     }
@@ -96,6 +97,7 @@ impl VaryingCapacity {
     /// The time of the next change.
     fn next(&mut self, now: Instant) -> Instant {
         match &self.capacity {
+            Capacity::Trace(_) => Instant::NEVER,
             Capacity::Redraws { mean_interval, .. } => now + self.stream.exponential(*mean_interval),
             Capacity::Steps(steps) => {
                 steps.get(steps.partition_point(|&(at, _)| at <= now)).map_or(Instant::NEVER, |&(at, _)| at)
@@ -109,6 +111,10 @@ impl Capacities {
     pub fn new(scenario: &Scenario) -> Self {
         let varying = LinkId::all(scenario.links.len()).zip(scenario.links.iter()).filter_map(|(link, spec)| {
             let stream = Stream::new(scenario.seed, &format!("capacity.{}", spec.name));
+            // The link knows its trace.
+            if spec.trace().is_some() {
+                return None;
+            }
             Some(VaryingCapacity { link, capacity: spec.capacity.clone()?, stream })
         });
         Self { varying: varying.collect() }

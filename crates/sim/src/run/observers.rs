@@ -43,7 +43,7 @@ impl Observers {
         let (probe, flows) = (&scenario.probe, scenario.flow_paths().count());
         let chosen = |flow: usize| probe.flows.as_ref().is_none_or(|flows| flows.contains(&flow));
         let events = EventTables { window: probe.window, drops: probe.drops };
-        let senders = SenderTables { segments: probe.segments, events: probe.events };
+        let senders = SenderTables { segments: probe.segments, events: probe.events, variables: probe.variables };
         let arrivals = probe.arrivals.as_ref().map(|recorded| {
             let names = if probe.nameless { Naming::Nameless } else { Naming::Flows };
             Box::new(ArrivalProbe::new(scenario.links.len(), recorded, (0..flows).map(chosen).collect(), names))
@@ -160,10 +160,11 @@ fn replay(scenario: &Scenario) -> Replay {
         delay: spec.delay,
         buffer: spec.buffer,
         queue: spec.queue,
-        scheduled: spec.schedules_departures(),
+        scheduled: spec.schedules_departures() || spec.low_power().is_some(),
         loss: spec.loss.as_deref().cloned(),
-        noisy: spec.noise.is_some(),
+        arrival: spec.arrival.as_deref().cloned().unwrap_or_default(),
         air: spec.air,
+        trace: spec.trace().cloned(),
     };
     Replay::new(scenario.links.iter().map(line).collect(), scenario.airs.iter().map(|air| air.overhead).collect())
 }

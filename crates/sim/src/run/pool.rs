@@ -80,6 +80,10 @@ pub(super) struct Totals {
     pub timeouts: u64,
     /// Fast retransmits.
     pub fast_retransmits: u64,
+    /// Fast retransmits undone.
+    pub undone_fast_retransmits: u64,
+    /// Timeouts undone.
+    pub undone_timeouts: u64,
 }
 
 impl Totals {
@@ -90,6 +94,8 @@ impl Totals {
         self.retransmissions += counters.retransmitted_segments;
         self.timeouts += counters.timeouts;
         self.fast_retransmits += counters.fast_retransmits;
+        self.undone_fast_retransmits += counters.undone_fast_retransmits;
+        self.undone_timeouts += counters.undone_timeouts;
     }
 }
 
@@ -283,6 +289,8 @@ impl Pool {
             retransmissions: now.retransmissions - then.retransmissions,
             timeouts: now.timeouts - then.timeouts,
             fast_retransmits: now.fast_retransmits - then.fast_retransmits,
+            undone_fast_retransmits: now.undone_fast_retransmits - then.undone_fast_retransmits,
+            undone_timeouts: now.undone_timeouts - then.undone_timeouts,
         }
     }
 }

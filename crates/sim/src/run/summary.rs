@@ -112,6 +112,12 @@ pub struct FlowSummary {
     pub timeouts: u64,
     /// TCP fast retransmits.
     pub fast_retransmits: u64,
+    /// Fast retransmits that proved needless and were undone (option `undo`), if there are any.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub undone_fast_retransmits: u64,
+    /// Timeouts that proved needless and were undone (option `undo`), if there are any.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub undone_timeouts: u64,
     /// Time from opening to the last acknowledged byte; null for unfinished transfers, and for anything but a single
     /// transfer.
     pub completion_time_s: Option<f64>,
@@ -220,6 +226,11 @@ fn transfers(world: &World, flow: FlowId) -> Vec<Transfer> {
     opened.map(transfer).into_iter().collect()
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 fn tcp_summary(world: &World, scenario: &Scenario, flow: FlowId, common: FlowSummary) -> FlowSummary {
     let (connection, base, sender) = (&world.hosts.connections[flow.index()], &world.baseline, AgentId::sender(flow));
     let endpoint = &world.hosts.endpoints[sender.index()];
@@ -232,6 +243,8 @@ fn tcp_summary(world: &World, scenario: &Scenario, flow: FlowId, common: FlowSum
         retransmissions: now.retransmitted_segments - then.retransmitted_segments,
         timeouts: now.timeouts - then.timeouts,
         fast_retransmits: now.fast_retransmits - then.fast_retransmits,
+        undone_fast_retransmits: now.undone_fast_retransmits - then.undone_fast_retransmits,
+        undone_timeouts: now.undone_timeouts - then.undone_timeouts,
         completion_time_s: completion.map(Duration::as_secs_f64),
         congestion_control: Some(scenario.tcp_flows[flow.index()].config.congestion_control.name().to_owned()),
         segment_bytes: Some(endpoint.smss()),
@@ -250,6 +263,8 @@ fn requests_summary(pool: &Pool, spec: &RequestFlow, common: FlowSummary) -> Flo
         retransmissions: totals.retransmissions,
         timeouts: totals.timeouts,
         fast_retransmits: totals.fast_retransmits,
+        undone_fast_retransmits: totals.undone_fast_retransmits,
+        undone_timeouts: totals.undone_timeouts,
         congestion_control: Some(spec.config.congestion_control.name().to_owned()),
         segment_bytes: pool.smss,
         requests_started: Some(measured.started),
@@ -268,9 +283,9 @@ fn requests_summary(pool: &Pool, spec: &RequestFlow, common: FlowSummary) -> Flo
 
 /// The table `rate`: the initial rate and every change of each link with a varying rate. A sleeping link has rate 0.
 pub(super) fn rate_table(world: &World, scenario: &Scenario) -> Table {
-    let log = |link: LinkId| {
-        let log = world.net.links[link].variable().map_or(&[][..], |variable| variable.log());
-        log.iter().map(|change| (change.at, change.rate)).collect()
+    let log = |link: LinkId| match world.net.links[link].variable() {
+        Some(variable) => variable.log().iter().map(|change| (change.at, change.rate)).collect(),
+        None => vec![(Instant::ZERO, scenario.links[link.index()].rate)],
     };
     rates_of(scenario, log, world.rerouting.as_deref(), world.net.now)
 }

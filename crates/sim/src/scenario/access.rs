@@ -88,6 +88,8 @@ fn access_link(access: &AccessDocument, sender: &str, to: &str, delay: Duration)
         capacity: None,
         loss: None,
         noise: None,
+        late: Vec::new(),
+        aggregation: None,
         air: None,
     }
 }

@@ -7,7 +7,7 @@ use super::link::{AirSpec, LinkSpec};
 use super::report::{NamedPower, PhaseSpec, ProbeSpec};
 use super::sleep::{PathMetric, RoutingSpec, SleepSpec, WhileAsleep};
 use super::station::StationSpec;
-use super::{flow, link, loss, paths, queue, report, sleep, station};
+use super::{arrival, flow, link, loss, paths, queue, report, sleep, station};
 use crate::net::routing::{Edge, Routes};
 use crate::traffic::{DatagramFlow, FlowPath, RequestFlow};
 use netlull_network::driver::LONGEST;
@@ -99,11 +99,16 @@ impl Scenario {
         link::join_gateways(&wiring, &mut links)?;
         link::join_directions(frame.duration, &mut links)?;
         let airs = link::airs(&document.air, frame.sleeps, &wiring, &mut links)?;
-        if document.link.iter().any(|link| link.loss.is_some()) {
+        if document.link.iter().any(|link| link.loss.is_some() || !link.late.is_empty()) {
             let crossing = paths::crossing(&wiring, &routes, &flows);
             for ((link, wire), crossing) in links.iter_mut().zip(&wiring).zip(&crossing) {
                 if let Some(document) = wire.document.loss.as_ref().filter(|_| wire.is_there()) {
                     link.loss = loss::loss(&format!("link.{}.loss", wire.name), document, crossing)?.map(Box::new);
+                }
+                if wire.is_there() && !wire.document.late.is_empty() {
+                    let field = format!("link.{}.late", wire.name);
+                    let late = arrival::late(&field, &wire.document.late, crossing, frame.sleeps)?;
+                    link.arrival.get_or_insert_default().late = late;
                 }
             }
         }

@@ -2,16 +2,17 @@
 //!
 //! The JSON Schema for editors and the types of the Python package are generated from these types.
 
+pub use super::arrival::{AggregationDocument, LateDocument, NoiseDocument};
 pub use super::flow::{
     AccessDocument, BurstsDocument, CbrDocument, FlowDocument, RecordingDocument, ReplayDocument, RoundTripDocument,
     TcpFlowDocument,
 };
 pub use super::link::{
     AirDocument, CapacityDocument, ControllerDocument, LinkDocument, RateOptions, SegmentOptions, StepDocument,
-    StepsDocument, UniformRedrawDocument,
+    StepsDocument, TraceDocument, UniformRedrawDocument,
 };
 pub use super::loss::{
-    BernoulliDocument, GilbertElliottDocument, LossDocument, NoiseDocument, ScriptedDocument, ScriptedDropsDocument,
+    BernoulliDocument, GilbertElliottDocument, LossDocument, PolicerDocument, ScriptedDocument, ScriptedDropsDocument,
 };
 pub use super::queue::{CodelDocument, DropTailDocument, QueueDocument, RedDocument, RedEcn, RedProbability, RedRules};
 pub use super::report::{PhaseDocument, ProbeDocument};

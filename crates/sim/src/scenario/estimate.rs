@@ -69,8 +69,8 @@ impl Scenario {
         Components {
             departures: count(&LinkSpec::schedules_departures),
             links: self.links.len(),
-            controllers: count(&|link| link.control.is_some()),
-            redraws: count(&|link| link.capacity.is_some()),
+            controllers: count(&LinkSpec::is_controlled),
+            redraws: count(&|link| link.capacity.is_some() && link.trace().is_none()),
             stations: self.stations.len(),
             endpoints: 2 * self.tcp_flows.len(),
             request_ends: 2 * self.most_open(),
@@ -161,7 +161,9 @@ impl Scenario {
         let series = chosen(&probe.links, self.links.len()) + chosen(&probe.flows, self.flow_paths().count());
         let arrivals: f64 = probe.arrivals.iter().flatten().map(|&link| offered[link].0).sum();
         let segments = if probe.segments { self.expected_hops() / 2.0 } else { 0.0 };
-        ROW * (bins * series + arrivals + segments)
+        // A segment or an acknowledgement changes a handful of variables.
+        let variables = if probe.variables { self.expected_hops() * 2.0 } else { 0.0 };
+        ROW * (bins * series + arrivals + segments + variables)
     }
 
     /// Subtracts `offered` bits from the remaining capacity of these links.
@@ -256,10 +258,11 @@ impl Scenario {
         // A replay offers the load of the first run.
         let before = self.recording.iter().flat_map(|recording| recording.first.warnings());
         let too_small = self.links.iter().filter_map(|link| too_small_a_buffer(link, self.mtu));
+        let other = self.links.iter().filter_map(times_of_other_links);
         let narrow = self.request_flows.iter().filter_map(too_rare_a_size);
         let loads = self.links.iter().zip(self.offered_bps()).filter_map(too_much);
         let blind = self.sleep.warnings.iter().cloned();
-        blind.chain(loads).chain(too_small).chain(narrow).chain(self.too_long()).chain(before).collect()
+        blind.chain(loads).chain(too_small).chain(other).chain(narrow).chain(self.too_long()).chain(before).collect()
     }
 
     /// A warning if the run takes an hour or more. A replay has the work of its first run.
@@ -325,6 +328,20 @@ fn too_small_a_buffer(link: &LinkSpec, mtu: u32) -> Option<String> {
     })
 }
 
+/// A warning if low-power idle has the times of a physical layer for other rates.
+fn times_of_other_links(link: &LinkSpec) -> Option<String> {
+    let rates = link.low_power()?.phy?.rates();
+    (!rates.contains(&link.rate)).then(|| {
+        let rates: Vec<String> = rates.iter().map(ToString::to_string).collect();
+        format!(
+            "link.{}.controller.phy: has the times of links of {}; expected a link of that rate, but it has {}",
+            link.name,
+            rates.join(" or "),
+            link.rate
+        )
+    })
+}
+
 fn kilobytes(size: Bytes) -> String {
     format!("{} kB", (size.as_f64() / 100.0).round() / 10.0)
 }
@@ -340,6 +357,7 @@ enum Way {
 fn mean_bps(link: &LinkSpec) -> f64 {
     match &link.capacity {
         None => link.rate.as_f64(),
+        Some(Capacity::Trace(trace)) => trace.mean_rate().as_f64(),
         Some(Capacity::Redraws { min, max, .. }) => f64::midpoint(min.as_f64(), max.as_f64()),
         Some(Capacity::Steps(steps)) if steps.is_empty() => link.rate.as_f64(),
         Some(Capacity::Steps(steps)) => steps.iter().map(|(_, rate)| rate.as_f64()).sum::<f64>() / steps.len() as f64,

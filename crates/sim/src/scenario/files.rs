@@ -1,9 +1,10 @@
 //! Files that a scenario names, read once: the scenario holds their content. `cdf` of an empirical law of sizes,
-//! `arrivals` of a replay.
+//! `arrivals` of a replay, `opportunities` of a link's trace.
 
 use super::host::{File, Host};
 use super::requests::{PERCENT, whole_of};
-use netlull_text::Error;
+use netlull_network::trace::Trace;
+use netlull_text::{Error, name_of};
 use netlull_units::Instant;
 use serde_json::{Map, Value, json};
 
@@ -18,12 +19,21 @@ type Result<T> = std::result::Result<T, Error>;
 
 /// Replaces `file` by its content.
 pub(super) fn read_in(document: &mut Map<String, Value>, host: &dyn Host) -> Result<()> {
+    let is = |table: &Map<String, Value>, kind: &str| table.get("kind").is_some_and(|given| given == kind);
+    if let Some(Value::Array(links)) = document.get_mut("link") {
+        for (index, link) in links.iter_mut().enumerate() {
+            let place = format!("link.{}.capacity", name_of(link).unwrap_or_else(|| index.to_string()));
+            let capacity = link.get_mut("capacity").and_then(Value::as_object_mut);
+            if let Some(capacity) = capacity.filter(|capacity| is(capacity, "trace")) {
+                replace(capacity, "opportunities", &place, |name| opportunities(&host.file(name, LARGEST)?))?;
+            }
+        }
+    }
     let Some(Value::Array(flows)) = document.get_mut("flow") else { return Ok(()) };
     for (index, flow) in flows.iter_mut().enumerate() {
         let Some(flow) = flow.as_object_mut() else { continue };
         let name = flow.get("name").and_then(Value::as_str).map_or_else(|| index.to_string(), str::to_owned);
         let place = format!("flow.{name}");
-        let is = |table: &Map<String, Value>, kind: &str| table.get("kind").is_some_and(|given| given == kind);
         if let Some(size) = flow.get_mut("size").and_then(Value::as_object_mut).filter(|size| is(size, "empirical")) {
             replace(size, "cdf", &format!("{place}.size"), |name| points(&host.file(name, LARGEST)?))?;
         }
@@ -74,6 +84,29 @@ impl Row<'_> {
         }
         Ok(number as u64)
     }
+}
+
+/// Times in milliseconds, one per line, as mm-link reads them: no line is empty, and no time is before another.
+fn opportunities(file: &File) -> Result<Value> {
+    let text = std::str::from_utf8(&file.content);
+    let text = text.map_err(|_| Error::input("", format!("{}: is not UTF-8 text; expected a text file", file.name)))?;
+    let mut times: Vec<u64> = Vec::new();
+    for (index, line) in (1..).zip(text.lines()) {
+        let wrong = |told: String| Error::input("", format!("{}, line {index}: {told}", file.name));
+        let expected = || format!("expected whole milliseconds, at most {}", Trace::LATEST_MS);
+        let line = line.trim();
+        let time = line.parse().ok().filter(|time| *time <= Trace::LATEST_MS);
+        let time: u64 = time.ok_or_else(|| wrong(format!("\"{line}\" is not a time; {}", expected())))?;
+        if let Some(before) = times.last().filter(|before| **before > time) {
+            return Err(wrong(format!("{time} comes after {before}; expected times that do not decrease")));
+        }
+        times.push(time);
+    }
+    if times.last().is_none_or(|last| *last == 0) {
+        let told = "has no time above 0; expected times in milliseconds, one per line, as in a file of mm-link";
+        return Err(Error::input("", format!("{}: {told}", file.name)));
+    }
+    Ok(times.into())
 }
 
 /// The lines of a file that are not empty. `#` begins a comment.

@@ -76,6 +76,9 @@ pub struct TcpFlowDocument {
     /// Size of each write; default the data of a full segment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_size: Option<Bytes>,
+    /// Changes of the application's rate, sorted by time; default none. They need endless data.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub write_steps: Vec<WriteStepDocument>,
     /// A sender of its own for each connection, behind an access link to `from`; default none.
     ///
     /// Nodes have the names of the connections. The access link is duplex and has an unlimited buffer.
@@ -95,6 +98,18 @@ impl TcpFlowDocument {
             _ => format!("{}-{}", self.name, number + 1),
         }
     }
+}
+
+/// A change of an application's rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WriteStepDocument {
+    /// Time of the change, after the opening of the connection.
+    pub at: Duration,
+    /// Rate from then on; 0 b/s for a pause. Default unlimited: TCP always has data to send.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-maximum" = FASTEST.to_string()))]
+    pub rate: Option<BitRate>,
 }
 
 /// The access links of a flow's connections.
@@ -257,6 +272,8 @@ pub struct TcpFlow {
     pub stop: Instant,
     /// The writes of its application; `None` if TCP always has data to send.
     pub writes: Option<Writes>,
+    /// Later changes of the writes, in the order of time.
+    pub steps: Vec<WriteStep>,
     /// TCP options.
     pub config: Config,
 }
@@ -265,8 +282,17 @@ impl TcpFlow {
     /// Returns true if its application acts after the opening.
     #[must_use]
     pub fn acts(&self) -> bool {
-        self.writes.is_some() || self.stop != Instant::NEVER
+        self.writes.is_some() || !self.steps.is_empty() || self.stop != Instant::NEVER
     }
+}
+
+/// A change of an application's writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WriteStep {
+    /// Time of the change.
+    pub at: Instant,
+    /// The writes from then on; a rate of zero is a pause. `None` if TCP always has data to send.
+    pub writes: Option<Writes>,
 }
 
 /// The writes of an application: `size` bytes when the connection opens, then again every 8 `size` / `rate`.
@@ -336,6 +362,8 @@ fn tcp_flows(frame: &Frame<'_>, flow: &TcpFlowDocument) -> Result<Vec<TcpFlow>> 
         Ok(FlowPath { name, from, to: path.to })
     };
     let writes = writes(flow, &field, &config)?;
+    let opens = first + flow.spacing.saturating_mul(u64::from(flow.count.saturating_sub(1))) + flow.jitter;
+    let steps = write_steps(flow, &field, &config, opens)?;
     if let TransferSize::Bytes(size) = flow.size
         && size.as_u64() > LARGEST
     {
@@ -346,7 +374,7 @@ fn tcp_flows(frame: &Frame<'_>, flow: &TcpFlowDocument) -> Result<Vec<TcpFlow>> 
         let start = first + flow.spacing.saturating_mul(u64::from(number));
         let stop = stop(flow, &field, number, start + flow.jitter)?;
         let (path, jitter, size) = (numbered(number)?, flow.jitter, flow.size);
-        Ok(TcpFlow { path, start, jitter, size, stop, writes, config: config.clone() })
+        Ok(TcpFlow { path, start, jitter, size, stop, writes, steps: steps.clone(), config: config.clone() })
     };
     (0..flow.count).map(connection).collect()
 }
@@ -376,21 +404,50 @@ fn stop(flow: &TcpFlowDocument, field: &str, number: u32, opens: Instant) -> Res
 }
 
 /// The size and rate of an application's writes.
-#[allow(clippy::cast_possible_truncation)]
 fn writes(flow: &TcpFlowDocument, field: &str, config: &Config) -> Result<Option<Writes>> {
     let Some(rate) = flow.write_rate else {
-        if let Some(size) = flow.write_size {
+        if let Some(size) = flow.write_size.filter(|_| flow.write_steps.is_empty()) {
             let message = format!("is {} without a `write_rate`; expected also `write_rate`", size);
             return refuse(format!("{field}.write_size"), message);
         }
         return Ok(None);
     };
+    Ok(Some(Writes { rate, size: write_size(flow, field, config)? }))
+}
+
+/// The changes of an application's rate. `opens` is the latest time at which a connection opens.
+fn write_steps(flow: &TcpFlowDocument, field: &str, config: &Config, opens: Instant) -> Result<Vec<WriteStep>> {
+    if let (TransferSize::Bytes(size), false) = (flow.size, flow.write_steps.is_empty()) {
+        let message = format!("is set with a size of {} B; expected \"endless\" data with it", size.as_u64());
+        return refuse(format!("{field}.write_steps"), message);
+    }
+    let size = write_size(flow, field, config)?;
+    let mut last = opens;
+    let step = |(index, step): (usize, &WriteStepDocument)| {
+        let at = Instant::ZERO + step.at;
+        if at <= last {
+            let last = last - Instant::ZERO;
+            let message = format!(
+                "is {}; expected a time after the opening of the connection and the step before, {last}",
+                step.at
+            );
+            return refuse(format!("{field}.write_steps.{index}.at"), message);
+        }
+        last = at;
+        Ok(WriteStep { at, writes: step.rate.map(|rate| Writes { rate, size }) })
+    };
+    flow.write_steps.iter().enumerate().map(step).collect()
+}
+
+/// The size of a write.
+#[allow(clippy::cast_possible_truncation)]
+fn write_size(flow: &TcpFlowDocument, field: &str, config: &Config) -> Result<u32> {
     let size = flow.write_size.map_or(u64::from(config.full_segment()), |size| size.as_u64());
     if !(1..=LARGEST_WRITE).contains(&size) {
         let message = format!("is {size} B; expected 1 B to {LARGEST_WRITE} B");
         return refuse(format!("{field}.write_size"), message);
     }
-    Ok(Some(Writes { rate, size: size as u32 }))
+    Ok(size as u32)
 }
 
 fn steady_flow(frame: &Frame<'_>, flow: &CbrDocument, pattern: ArrivalPattern) -> Result<DatagramFlow> {

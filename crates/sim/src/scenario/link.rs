@@ -1,22 +1,25 @@
 //! Links: ends, rates, controllers, varying capacities, shared airs.
 
+use super::arrival::{self, AggregationDocument, LateDocument, NoiseDocument};
 use super::frame::{FASTEST, Nodes, Result, check, check_name, listed, refuse, refused, two_nodes};
-use super::loss::{LossDocument, NoiseDocument, noise};
+use super::loss::LossDocument;
 use super::quantity::BufferSize;
 use super::queue::{self, Measure, QueueDocument};
 use crate::net::routing::Edge;
 use netlull_document::table_of_kind;
-use netlull_mechanism::rate::{LpiConfig, Naps};
+use netlull_mechanism::rate::{LpiAlone, LpiConfig, Naps};
 use netlull_mechanism::{ConfigError, link};
+use netlull_network::arrival::ArrivalModel;
 use netlull_network::loss::LossModel;
-use netlull_network::noise::NoiseModel;
 use netlull_network::plan::InService;
 use netlull_network::queue::{Buffer, QueueModel};
+use netlull_network::trace::Trace;
 use netlull_power::TransitionPower;
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// A link from one node to another; `duplex` adds the reverse link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -29,7 +32,8 @@ pub struct LinkDocument {
     pub from: String,
     /// Receiving node.
     pub to: String,
-    /// Adds the link `TO-FROM` with the same rate, overhead, delay, buffer and queue (no controller, capacity, loss or noise).
+    /// Adds the link `TO-FROM` with the same rate, overhead, delay, buffer and queue (no controller, capacity, loss, noise,
+    /// late packets or aggregation).
     #[serde(default)]
     pub duplex: bool,
     /// Rate; the maximum if a controller or a varying capacity changes it.
@@ -73,9 +77,15 @@ pub struct LinkDocument {
     /// Packet losses before the queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss: Option<LossDocument>,
-    /// Random extra delay of each packet. Packets stay in order.
+    /// Random extra delay of each packet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise: Option<NoiseDocument>,
+    /// Packets that arrive later than they would. Others overtake them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub late: Vec<LateDocument>,
+    /// Delivery in batches: all packets since the last batch arrive together, in order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aggregation: Option<AggregationDocument>,
     /// Name of the air that the link, and with `duplex` also its reverse link, shares with other links.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub air: Option<String>,
@@ -125,6 +135,20 @@ pub enum CapacityDocument {
     UniformRedraw(UniformRedrawDocument),
     /// New rates at given times. The link starts at its `rate`, or with a step at 0 s.
     Steps(StepsDocument),
+    /// Delivery opportunities of a trace of Mahimahi: at each, the link delivers up to 1504 B of waiting packets.
+    Trace(TraceDocument),
+}
+
+/// A trace of delivery opportunities.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TraceDocument {
+    /// Times of the opportunities in milliseconds, ascending, with repetitions. After the last one the trace begins again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opportunities: Option<Vec<u64>>,
+    /// File of Mahimahi's mm-link, with a time on each line. It becomes `opportunities` when the scenario is read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
 }
 
 /// Steps of a capacity.
@@ -209,23 +233,44 @@ pub struct LinkSpec {
     pub capacity: Option<Capacity>,
     /// Packet losses.
     pub loss: Option<Box<LossModel>>,
-    /// Random extra delay.
-    pub noise: Option<NoiseModel>,
+    /// Laws of arrivals.
+    pub arrival: Option<Box<ArrivalModel>>,
     /// The index of the air that it shares with other links.
     pub air: Option<usize>,
 }
 
 impl LinkSpec {
-    /// Returns true if the rate can change.
+    /// Returns true if the rate can change. A trace has opportunities instead of rates.
     #[must_use]
     pub fn varies(&self) -> bool {
-        self.control.is_some() || self.capacity.is_some()
+        self.control.is_some() || (self.capacity.is_some() && self.trace().is_none())
+    }
+
+    /// Its trace of delivery opportunities, if it follows one.
+    #[must_use]
+    pub fn trace(&self) -> Option<&Arc<Trace>> {
+        match &self.capacity {
+            Some(Capacity::Trace(trace)) => Some(trace),
+            _ => None,
+        }
     }
 
     /// Returns true if departures are scheduled instead of computed ahead.
     #[must_use]
     pub fn schedules_departures(&self) -> bool {
-        self.varies() || matches!(self.queue, QueueModel::CoDel(_))
+        (self.varies() || matches!(self.queue, QueueModel::CoDel(_))) && self.alone().is_none()
+    }
+
+    /// Returns true if a machine of the run controls it.
+    pub(crate) fn is_controlled(&self) -> bool {
+        self.control.is_some() && self.alone().is_none()
+    }
+
+    /// Its low-power idle, if the first packet alone wakes it: departures are computed ahead then.
+    pub(crate) fn alone(&self) -> Option<LpiAlone> {
+        let control = self.control.as_ref().filter(|control| control.naps.is_none())?;
+        let config = self.low_power().filter(|_| matches!(self.queue, QueueModel::DropTail))?;
+        config.alone(control.link, Instant::ZERO).ok().flatten()
     }
 
     /// The longest lateness that its controller guarantees. A queue that drops packets at departures, CoDel, voids the
@@ -295,6 +340,8 @@ pub enum Capacity {
     },
     /// Rates at given times, in ascending order.
     Steps(Vec<(Instant, BitRate)>),
+    /// The opportunities of a trace.
+    Trace(Arc<Trace>),
 }
 
 /// An air that links share.
@@ -380,6 +427,11 @@ pub(super) fn link(wire: &Wire<'_>, measure: Measure) -> Result<LinkSpec> {
         let expected = "expected a link of fixed rate, or a controller of kind \"lpi\"";
         return refuse(format!("{field}.overhead"), format!("conflicts with a rate that varies; {expected}"));
     }
+    let queue = queue::queue(&field, document.queue.as_ref(), measure)?;
+    if matches!(capacity, Some(Capacity::Trace(_))) && matches!(queue, QueueModel::CoDel(_)) {
+        let message = "is \"codel\", but the link follows a trace; expected \"drop_tail\" or \"red\"";
+        return refuse(format!("{field}.queue.kind"), message);
+    }
     Ok(LinkSpec {
         name: wire.name.clone(),
         from: wire.edge.from,
@@ -389,11 +441,11 @@ pub(super) fn link(wire: &Wire<'_>, measure: Measure) -> Result<LinkSpec> {
         overhead,
         delay: document.delay,
         buffer: queue::buffer(&field, document.buffer, document.buffer_floor, measure)?,
-        queue: queue::queue(&field, document.queue.as_ref(), measure)?,
+        queue,
         control: control.map(Box::new),
         capacity,
         loss: None,
-        noise: document.noise.filter(|_| there).and_then(noise),
+        arrival: arrival::without_late(document.noise, document.aggregation).filter(|_| there),
         air: None,
     })
 }
@@ -497,7 +549,29 @@ fn capacity(field: &str, document: &CapacityDocument, rate: BitRate) -> Result<C
     match document {
         CapacityDocument::UniformRedraw(document) => redraws(&field, document, rate),
         CapacityDocument::Steps(document) => steps(&field, document, rate),
+        CapacityDocument::Trace(document) => trace(&field, document, rate),
     }
+}
+
+fn trace(field: &str, document: &TraceDocument, most: BitRate) -> Result<Capacity> {
+    let times = match (&document.opportunities, &document.file) {
+        (Some(times), None) => times.clone(),
+        (None, Some(file)) => {
+            let message = format!("\"{file}\" has not been read; expected its times as `opportunities` by now");
+            return refuse(format!("{field}.file"), message);
+        }
+        _ => return refuse(field, "has both or neither of `opportunities` and `file`; expected one of them"),
+    };
+    let Some(trace) = Trace::new(times) else {
+        let expected = format!("ascending times in milliseconds, the last from 1 to {}", Trace::LATEST_MS);
+        return refuse(format!("{field}.opportunities"), format!("has no time or a wrong one; expected {expected}"));
+    };
+    let mean = trace.mean_rate();
+    if mean > most {
+        let message = format!("has a mean rate of {mean}; expected at most the link's rate, {most}");
+        return refuse(field, message);
+    }
+    Ok(Capacity::Trace(Arc::new(trace)))
 }
 
 fn redraws(field: &str, document: &UniformRedrawDocument, rate: BitRate) -> Result<Capacity> {

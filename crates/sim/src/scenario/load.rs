@@ -109,7 +109,7 @@ fn apply(document: &mut Map<String, Value>, step: &[Change], host: &dyn Host) ->
 }
 
 /// Fields of a duplex link that its reverse link does not have.
-const ONE_WAY: [&str; 4] = ["capacity", "controller", "loss", "noise"];
+const ONE_WAY: [&str; 6] = ["aggregation", "capacity", "controller", "late", "loss", "noise"];
 
 /// The error of a path to the reverse direction of a duplex link.
 fn reverse_of(document: &Map<String, Value>, change: &Change) -> Option<Error> {

@@ -1,9 +1,8 @@
-//! Losses and noise of links: packets that a link drops before its queue, and their random extra delay.
+//! Losses of links: packets that a link drops before its queue.
 
 use super::frame::{Result, listed, refuse};
-use netlull_network::loss::{GilbertElliott, LossModel, ScriptedDrops};
-use netlull_network::noise::NoiseModel;
-use netlull_units::Duration;
+use netlull_network::loss::{GilbertElliott, LossModel, Policer, ScriptedDrops};
+use netlull_units::{BitRate, Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +19,9 @@ pub enum LossDocument {
     /// Losses of packets with given numbers.
     #[schemars(extend("x-source" = "ns-2's ErrorModel/List, which counts from 0 and all flows together"))]
     Scripted(ScriptedDocument),
+    /// Losses of packets beyond a rate and a burst: a token bucket without a buffer.
+    #[schemars(extend("x-source" = "RFC 2697 with EBS = 0; red packets are dropped"))]
+    Policer(PolicerDocument),
 }
 
 /// Independent losses.
@@ -74,17 +76,20 @@ pub struct ScriptedDropsDocument {
     pub packets: Vec<u64>,
 }
 
-/// Noise of round-trip times: each packet has an independent, gamma-distributed extra delay.
-///
-/// Packets stay in order (docs/models/link.md).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// A token-bucket policer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct NoiseDocument {
-    /// Mean extra delay; 0 s turns the noise off.
-    pub mean: Duration,
-    /// Shape. The standard deviation is mean / sqrt(shape); 1 is exponential.
-    #[schemars(range(min = 0.01, max = 1e6))]
-    pub shape: f64,
+pub struct PolicerDocument {
+    /// CIR: rate of the tokens.
+    #[schemars(extend("x-exclusiveMinimum" = "0 b/s", "x-source" = "RFC 2697 section 2"))]
+    pub rate: BitRate,
+    /// CBS: size of the bucket. A packet larger than it is always lost.
+    #[schemars(extend("x-exclusiveMinimum" = "0 B", "x-source" = "RFC 2697 section 2"))]
+    pub burst: Bytes,
+    /// Time from which it polices. The bucket is full then.
+    #[serde(default)]
+    #[schemars(extend("x-source" = "-"))]
+    pub start: Duration,
 }
 
 fn default_loss_bad() -> f64 {
@@ -105,6 +110,9 @@ pub(super) fn loss(field: &str, document: &LossDocument, crossing: &Crossing<'_>
             Ok(Some(LossModel::GilbertElliott(chain)))
         }
         LossDocument::Scripted(document) => scripted(field, &document.drops, crossing).map(Some),
+        LossDocument::Policer(PolicerDocument { rate, burst, start }) => {
+            Ok(Some(LossModel::Policer(Policer { rate: *rate, burst: *burst, start: *start })))
+        }
     }
 }
 
@@ -113,27 +121,33 @@ fn scripted(field: &str, drops: &[ScriptedDropsDocument], crossing: &Crossing<'_
     for (index, document) in drops.iter().enumerate() {
         let field = format!("{field}.drops.{index}");
         let name = &document.flow;
-        let Some((flow, _)) = crossing.iter().find(|(_, known)| known == name) else {
-            let known = match crossing {
-                [] => "none: no flow does".to_owned(),
-                known => {
-                    let names: Vec<_> = known.iter().map(|(_, name)| *name).collect();
-                    format!("one of {}", listed(&names))
-                }
-            };
-            return refuse(format!("{field}.flow"), format!("\"{name}\" does not cross the link; expected {known}"));
-        };
-        if scripts.iter().any(|script| script.flow == *flow) {
+        let flow = flow_of(&field, name, crossing)?;
+        if scripts.iter().any(|script| script.flow == flow) {
             let message = format!("\"{name}\" is named twice; expected one list of packets for each flow");
             return refuse(format!("{field}.flow"), message);
         }
-        scripts.push(ScriptedDrops { flow: *flow, packets: numbers(&field, &document.packets)? });
+        scripts.push(ScriptedDrops { flow, packets: numbers(&field, &document.packets)? });
     }
     Ok(LossModel::Scripted(scripts))
 }
 
+/// The index of a flow that crosses the link.
+pub(super) fn flow_of(field: &str, name: &str, crossing: &Crossing<'_>) -> Result<u32> {
+    if let Some((flow, _)) = crossing.iter().find(|(_, known)| *known == name) {
+        return Ok(*flow);
+    }
+    let known = match crossing {
+        [] => "none: no flow does".to_owned(),
+        known => {
+            let names: Vec<_> = known.iter().map(|(_, name)| *name).collect();
+            format!("one of {}", listed(&names))
+        }
+    };
+    refuse(format!("{field}.flow"), format!("\"{name}\" does not cross the link; expected {known}"))
+}
+
 /// Checks that packet numbers increase.
-fn numbers(field: &str, packets: &[u64]) -> Result<Vec<u64>> {
+pub(super) fn numbers(field: &str, packets: &[u64]) -> Result<Vec<u64>> {
     let mut before = 0;
     for &number in packets {
         if number <= before {
@@ -143,8 +157,4 @@ fn numbers(field: &str, packets: &[u64]) -> Result<Vec<u64>> {
         before = number;
     }
     Ok(packets.to_vec())
-}
-
-pub(super) fn noise(NoiseDocument { mean, shape }: NoiseDocument) -> Option<NoiseModel> {
-    (mean > Duration::ZERO).then_some(NoiseModel { mean, shape })
 }

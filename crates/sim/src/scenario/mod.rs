@@ -3,10 +3,11 @@
 //! A topic is one file: the fields that users write, their check, and the part that runs. No import goes in a circle:
 //!
 //! ```text
-//!   frame ◄─ loss, queue, link, requests, flow, sleep, station, report ◄─ document ◄─ checked ◄─ recording, plug_ins, load
+//!   frame ◄─ loss, arrival, queue, link, requests, flow, sleep, station, report ◄─ document ◄─ checked ◄─ recording, plug_ins, load
 //! ```
 
 mod access;
+mod arrival;
 mod checked;
 pub mod document;
 mod estimate;
@@ -35,7 +36,7 @@ mod traffic;
 pub use crate::traffic::{ArrivalPattern, DatagramFlow, FlowPath, RequestFlow};
 pub use checked::{Recording, Scenario};
 pub use estimate::Components;
-pub use flow::{TcpFlow, Writes};
+pub use flow::{TcpFlow, WriteStep, Writes};
 pub use frame::ScenarioError;
 pub(crate) use frame::listed;
 pub use host::{Family, File, Folder, Host, LARGEST_NETWORK, Module, PlugIn, own_network};

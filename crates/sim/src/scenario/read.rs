@@ -4,10 +4,10 @@ use super::ScenarioError;
 use super::document::{
     BernoulliDocument, BurstsDocument, CampusSizeDocument, CapacityDocument, CbrDocument, CodelDocument, Document,
     DropTailDocument, EmpiricalSizeDocument, ExponentialSizeDocument, FixedSizeDocument, FloodingDocument,
-    FlowDocument, GilbertElliottDocument, LognormalSizeDocument, LossDocument, ParetoSizeDocument, QueueDocument,
-    RadioDocument, RadioPowersDocument, RedDocument, ReplayDocument, RequestsDocument, ScriptedDocument,
-    SimultaneousDocument, SizeDocument, StepsDocument, TcpFlowDocument, UniformRedrawDocument, UpdateDocument,
-    WebSearchSizeDocument,
+    FlowDocument, GilbertElliottDocument, LognormalSizeDocument, LossDocument, ParetoSizeDocument, PolicerDocument,
+    QueueDocument, RadioDocument, RadioPowersDocument, RedDocument, ReplayDocument, RequestsDocument, ScriptedDocument,
+    SimultaneousDocument, SizeDocument, StepsDocument, TcpFlowDocument, TraceDocument, UniformRedrawDocument,
+    UpdateDocument, WebSearchSizeDocument,
 };
 use netlull_document::{read, read_by_kind, within};
 use netlull_text::name_of;
@@ -63,6 +63,7 @@ read_by_kind!(
     CapacityDocument:
     "uniform_redraw" => UniformRedraw(UniformRedrawDocument),
     "steps" => Steps(StepsDocument),
+    "trace" => Trace(TraceDocument),
 );
 read_by_kind!(
     QueueDocument:
@@ -80,6 +81,7 @@ read_by_kind!(
     "bernoulli" => Bernoulli(BernoulliDocument),
     "gilbert_elliott" => GilbertElliott(GilbertElliottDocument),
     "scripted" => Scripted(ScriptedDocument),
+    "policer" => Policer(PolicerDocument),
 );
 read_by_kind!(
     FlowDocument:

@@ -44,6 +44,9 @@ pub struct ProbeDocument {
     /// Records events of TCP senders: timeouts, fast retransmits, ends of recoveries (table `event`).
     #[serde(default)]
     pub events: bool,
+    /// Records every change of a variable of a TCP sender's congestion control (table `variable`).
+    #[serde(default)]
+    pub variables: bool,
     /// Records every request (table `request`).
     #[serde(default)]
     pub requests: bool,
@@ -112,6 +115,8 @@ pub struct ProbeSpec {
     pub segments: bool,
     /// Events of TCP senders.
     pub events: bool,
+    /// Variables of congestion controls.
+    pub variables: bool,
     /// Requests.
     pub requests: bool,
     /// Activity of stations.
@@ -330,6 +335,7 @@ pub(super) fn probe<'a>(
         drops: wanted.drops,
         segments: wanted.segments,
         events: wanted.events,
+        variables: wanted.variables,
         requests: wanted.requests,
         stations: wanted.stations,
         arrivals: pick("probe.arrivals", &wanted.arrivals, links.iter().map(|link| link.name.as_str()).collect())?,

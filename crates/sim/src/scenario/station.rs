@@ -194,9 +194,14 @@ fn station(around: Around<'_>, station: Member<'_>) -> Result<StationSpec> {
             let message = format!("\"{name}\" has the link {}, which has an overhead", link.name);
             return refuse(nodes, format!("{message}; expected overheads only on other links of the path"));
         }
-        if link.noise.is_some() {
-            let message = format!("\"{name}\" has the link {}, which has noise", link.name);
-            return refuse(nodes, format!("{message}; expected noise only on other links of the path"));
+        if let Some(arrival) = &link.arrival {
+            let what = match (arrival.noise, arrival.aggregation) {
+                (Some(_), _) => "noise",
+                (None, Some(_)) => "aggregation",
+                (None, None) => "late packets",
+            };
+            let message = format!("\"{name}\" has the link {}, which has {what}", link.name);
+            return refuse(nodes, format!("{message}; expected {what} only on other links of the path"));
         }
     }
     let context = station::Context {

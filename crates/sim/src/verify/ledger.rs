@@ -189,10 +189,14 @@ fn tcp_delivers_what_was_sent(findings: &mut Findings, tcp: &TcpLedger) {
 mod tests {
     use super::*;
     use crate::net::transmitter::{EffectiveRate, IdleTime, InService, RateLogEntry};
-    use crate::verify::link::VariableLedger;
+    use crate::verify::link::{LowPowerLedger, VariableLedger};
+    use netlull_mechanism::link::LowPowerTimes;
+    use netlull_network::loss::Policer;
     use netlull_network::queue::Buffer;
+    use netlull_network::trace::Trace;
     use netlull_power::{EnergyMeter, PowerModel, TransitionPower};
     use netlull_units::{BitRate, Duration};
+    use std::sync::Arc;
 
     fn counters() -> LinkCounters {
         LinkCounters {
@@ -231,7 +235,6 @@ mod tests {
             power: vec![PowerModel::by_name("fs").unwrap(), PowerModel::by_name("dvs").unwrap()],
             in_service: Some(InService::FinishThenPause),
             idle,
-            low_power: None,
             pause_due: Duration::ZERO,
         };
         Ledger {
@@ -247,10 +250,13 @@ mod tests {
                 max_rate: fast,
                 overhead: 0,
                 buffer: Buffer::Packets(3),
+                policer: None,
+                trace: None,
                 held: (1, 1_000),
                 lateness_bound: Some(Duration::from_millis(5)),
                 naps: 0,
                 variable: Some(Box::new(variable)),
+                low_power: None,
             }],
             counters: Cow::Owned(vec![counters()]),
             airs: vec![SharedAirLedger { name: "ap".to_owned(), overhead: Duration::ZERO, links: vec![0, 0] }],
@@ -322,6 +328,16 @@ mod tests {
                 ledger.counters.to_mut()[0].largest_lateness_ns = 5_000_001;
             },
         );
+        has("a-b: its policer has passed 10000 bytes since 0 s, more than 999 B and 72 kb/s", &|ledger| {
+            // 72 kb/s give 9,000 B in the second of the run.
+            let (rate, burst) = (BitRate::from_bps(72_000), netlull_units::Bytes::new(999));
+            ledger.links[0].policer = Some(Policer { rate, burst, start: Duration::ZERO });
+        });
+        has("a-b: delivered 7028 bytes with their headers, more than 4 opportunities carry", &|ledger| {
+            ledger.links[0].variable = None;
+            // 4 x 1504 B in a second.
+            ledger.links[0].trace = Trace::new(vec![250]).map(Arc::new);
+        });
         has("a-b: 2 packets were dropped, of them 3", &|ledger| ledger.counters.to_mut()[0].managed_drops = 3);
         has("a-b: 9 packets were marked, but delivered + stranded + held = 8", &|ledger| {
             ledger.counters.to_mut()[0].marked_packets = 9;
@@ -379,6 +395,59 @@ mod tests {
         has("r: 1 of its connections ended without", &|ledger| ledger.requests[0].incomplete = 1);
         has("r: 1 of its packets are on their way, but 2 are on links", &|ledger| ledger.requests[0].on_way = 1);
         has("r, connection 3: 11 bytes were delivered, but 10", &|ledger| ledger.requests[0].open[0].delivered = 11);
+    }
+
+    #[test]
+    fn every_rule_of_low_power_idle_finds_its_violation() {
+        // 10 Mb/s: the 8,000 B of the packets take 6.4 ms. It wakes twice in 1 s and falls asleep once, after 3 ms.
+        let (sleep, wake, hysteresis) = (Duration::from_millis(2), Duration::from_millis(4), Duration::from_millis(3));
+        let whole = LowPowerTimes {
+            awake_ns: 10_000_000,
+            entering_ns: 2_000_000,
+            asleep_ns: 980_000_000,
+            waking_ns: 8_000_000,
+            sleeps: 1,
+            wakes: 2,
+            ..LowPowerTimes::default()
+        };
+        let (mut low, power) = (sound(), vec![PowerModel::by_name("fs").unwrap()]);
+        low.links[0].variable = None;
+        low.links[0].low_power = Some(Box::new(LowPowerLedger {
+            naps: None,
+            hysteresis,
+            is_coupled: false,
+            whole,
+            measured: whole,
+            transitions: [sleep, Duration::ZERO, wake, Duration::ZERO],
+            shares: (0.1, 0.7),
+            power,
+            // 1 W for 20 ms, 0.1 W for 980 ms.
+            reported: vec![0.118],
+        }));
+        assert_eq!(check(&low).violations(), []);
+        let has = |text: &str, spoil: &dyn Fn(&mut LowPowerLedger)| {
+            let mut ledger = low.clone();
+            ledger.links[0].low_power.as_mut().map(|low| spoil(low)).unwrap();
+            let message = check(&ledger).violations().iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+            assert!(message.contains(text), "{text:?} not in {message:?}");
+        };
+        has("its states of low-power idle last 1000000001 ns; the run lasts 1000000000", &|low| {
+            low.whole.asleep_ns += 1;
+        });
+        has("its transitions take 12000000 ns, but it spent 7999999 ns in them", &|low| {
+            low.whole.wakes = 3;
+            low.whole.waking_ns -= 1;
+        });
+        has("it woke 3 times, but fell asleep 1 times", &|low| low.whole.wakes = 3);
+        // 7,000 B have arrived: 5.6 ms, and 5 ms of hysteresis; a nanosecond for each rounded time.
+        has("was awake for 10000000 ns; 7000 bytes and 1 times of 5 ms take 10600000 ns", &|low| {
+            low.hysteresis = Duration::from_millis(5);
+        });
+        // At most 6.4 ms and eight packets and two times of waking.
+        has("was awake for 10000000 ns; 8 packets keep it awake for at most 7400010 ns", &|low| {
+            low.hysteresis = Duration::from_micros(100);
+        });
+        has("energy is 0.119 J, but its times in low-power idle give 0.118", &|low| low.reported = vec![0.119]);
     }
 
     #[test]

@@ -6,10 +6,13 @@ use crate::net::link::LinkCounters;
 use crate::net::transmitter::{EffectiveRate, IdleTime, InService, RateLogEntry};
 use netlull_mechanism::link::LowPowerTimes;
 use netlull_mechanism::rate::Naps;
+use netlull_network::loss::Policer;
 use netlull_network::queue::Buffer;
+use netlull_network::trace::{HEADER, OPPORTUNITY, Trace};
 use netlull_power::{PowerModel, Residency, Traffic, TransitionPower};
 use netlull_units::{BitRate, Duration, Instant};
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// A link's ledger.
 #[derive(Clone, Debug)]
@@ -26,6 +29,10 @@ pub struct LinkLedger<'a> {
     pub overhead: u32,
     /// Buffer.
     pub buffer: Buffer,
+    /// The policer in front of the buffer.
+    pub policer: Option<Policer>,
+    /// The trace of delivery opportunities that it follows.
+    pub trace: Option<Arc<Trace>>,
     /// Packets found on the link at the end, and their bytes.
     pub held: (u64, u64),
     /// The number of times it fell asleep.
@@ -34,6 +41,8 @@ pub struct LinkLedger<'a> {
     pub lateness_bound: Option<Duration>,
     /// The ledger of its scheduled departures, if it schedules them.
     pub variable: Option<Box<VariableLedger<'a>>>,
+    /// The ledger of low-power idle, for a link that has it. Such a link logs no changes.
+    pub low_power: Option<Box<LowPowerLedger>>,
 }
 
 /// The ledger of an air that links share.
@@ -70,8 +79,6 @@ pub struct VariableLedger<'a> {
     pub idle: IdleTime,
     /// A decided pause that has not begun.
     pub pause_due: Duration,
-    /// The ledger of low-power idle, for a link that has it. Such a link logs no changes.
-    pub low_power: Option<LowPowerLedger>,
 }
 
 /// The ledger of a link with low-power idle.
@@ -79,6 +86,10 @@ pub struct VariableLedger<'a> {
 pub struct LowPowerLedger {
     /// The given times of sleep; `None` for a link that begins asleep and falls asleep by itself.
     pub naps: Option<Naps>,
+    /// The idle time before it falls asleep by itself.
+    pub hysteresis: Duration,
+    /// True if the other direction may keep it awake.
+    pub is_coupled: bool,
     /// The times in each state since the start.
     pub whole: LowPowerTimes,
     /// The same in the measured time.
@@ -87,6 +98,8 @@ pub struct LowPowerLedger {
     pub transitions: [Duration; 4],
     /// The power asleep and in fast wake as shares of the power that low-power idle can save.
     pub shares: (f64, f64),
+    /// The link's power under each model.
+    pub power: Vec<PowerModel>,
     /// The reported energy in the measured time without traffic, in joules, for each power model.
     pub reported: Vec<f64>,
 }
@@ -103,15 +116,20 @@ impl VariableLedger<'_> {
 pub(super) fn check(findings: &mut Findings, link: &LinkLedger<'_>, counters: &LinkCounters, ledger: &Ledger<'_>) {
     link_conserves(findings, link, counters);
     link_keeps_its_buffer(findings, link, counters);
+    policer_keeps_its_rate(findings, link, counters, ledger.end);
     waits_fit_the_queue(findings, link, counters, ledger.end);
     no_packet_is_too_late(findings, link, counters);
-    match &link.variable {
-        None => fixed_rate_holds(findings, link, counters, ledger.end),
-        Some(variable) if let Some(low) = &variable.low_power => {
-            low_power_holds(findings, link, variable, low, ledger);
-            low_power_energy_holds(findings, link, low, &variable.power);
+    match (&link.variable, &link.low_power) {
+        (variable, Some(low)) => {
+            if let Some(variable) = variable {
+                low_power_is_metered(findings, link, variable, low);
+            }
+            low_power_holds(findings, link, low, counters, ledger);
+            low_power_energy_holds(findings, link, low);
         }
-        Some(variable) => {
+        (None, None) if let Some(trace) = &link.trace => trace_holds(findings, link, trace, counters, ledger.end),
+        (None, None) => fixed_rate_holds(findings, link, counters, ledger.end),
+        (Some(variable), None) => {
             varying_rate_holds(findings, link, variable, ledger.end);
             // The line counts no packets, whose overheads take time too.
             if variable.in_service.is_none() && link.overhead == 0 {
@@ -157,6 +175,17 @@ fn link_keeps_its_buffer(findings: &mut Findings, link: &LinkLedger<'_>, counter
     findings.check(most <= limit, &link.name, || format!("{most} waited, but the buffer holds {}", link.buffer));
 }
 
+/// Checks that a policer of the whole run has passed at most a burst, and what its rate gives.
+fn policer_keeps_its_rate(findings: &mut Findings, link: &LinkLedger<'_>, c: &LinkCounters, end: Instant) {
+    let Some(Policer { rate, burst, start }) = link.policer.filter(|policer| policer.start.is_zero()) else { return };
+    let passed = u128::from(c.offered_bytes.saturating_sub(c.lost_bytes + c.asleep_bytes)) * BIT_NANOS_PER_BYTE;
+    let most = u128::from(burst.as_u64()) * BIT_NANOS_PER_BYTE + u128::from(rate.as_bps()) * u128::from(end.as_nanos());
+    findings.check(passed <= most, &link.name, || {
+        let passed = passed / BIT_NANOS_PER_BYTE;
+        format!("its policer has passed {passed} bytes since {start}, more than {burst} and {rate}")
+    });
+}
+
 /// Checks that ended waits are in the integral of the queue, which is at most the longest queue over the whole run.
 fn waits_fit_the_queue(findings: &mut Findings, link: &LinkLedger<'_>, c: &LinkCounters, end: Instant) {
     let (ended, most) = (c.waited_ns + c.waited_in_vain_ns, u128::from(c.most_waiting) * u128::from(end.as_nanos()));
@@ -184,6 +213,15 @@ fn fixed_rate_holds(findings: &mut Findings, link: &LinkLedger<'_>, counters: &L
     let most = u128::from(link.max_rate.as_bps()) * (u128::from(awake.as_nanos()) + u128::from(link.naps) + 1);
     findings.check(sent <= most, &link.name, || {
         format!("delivered {} bytes in {awake}, more than {} carries", counters.delivered_bytes, link.max_rate)
+    });
+}
+
+/// Checks bytes <= opportunities up to the end, for a link that follows a trace.
+fn trace_holds(findings: &mut Findings, link: &LinkLedger<'_>, trace: &Trace, c: &LinkCounters, end: Instant) {
+    let taken = u128::from(c.delivered_bytes) + u128::from(c.delivered_packets) * u128::from(HEADER);
+    let offered = trace.count(end.as_nanos());
+    findings.check(taken <= u128::from(offered) * u128::from(OPPORTUNITY), &link.name, || {
+        format!("delivered {taken} bytes with their headers, more than {offered} opportunities carry")
     });
 }
 
@@ -269,16 +307,13 @@ fn every_change_is_carried_out(findings: &mut Findings, link: &LinkLedger<'_>, v
     });
 }
 
-/// Checks the times of low-power idle: the controller's against those that the line's meter has seen, each transition at
-/// its own length, and bytes <= rate x time awake.
-fn low_power_holds(
+/// Checks the times of low-power idle that a controller reports against those that the line's meter has seen.
+fn low_power_is_metered(
     findings: &mut Findings,
     link: &LinkLedger<'_>,
     variable: &VariableLedger<'_>,
     low: &LowPowerLedger,
-    ledger: &Ledger<'_>,
 ) {
-    let LowPowerLedger { whole, measured, transitions: [sleep, deepen, wake, fast_wake], .. } = low;
     let sum = |stopped: bool| {
         let parts = variable.residency.in_service().iter().filter(|part| part.rate.is_zero() == stopped);
         parts.map(|part| part.time.as_nanos()).sum::<u64>()
@@ -287,13 +322,25 @@ fn low_power_holds(
         let parts = variable.residency.in_transition().iter().filter(|part| part.new.is_zero() == entering);
         parts.map(|part| part.time.as_nanos()).sum::<u64>()
     };
-    let metered = [sum(false), pauses(true), sum(true), pauses(false)];
+    let (measured, metered) = (&low.measured, [sum(false), pauses(true), sum(true), pauses(false)]);
     let told = [measured.awake_ns, measured.entering_ns, measured.low_ns(), measured.waking_ns];
     findings.check(told == metered, &link.name, || {
         format!(
             "its low-power idle reports {told:?} ns awake, entering, low and waking; its line was so for {metered:?}"
         )
     });
+}
+
+/// Checks the times of low-power idle: they add up to the run, each transition has its own length, and the time awake is
+/// that of the packets and of the hysteresis.
+fn low_power_holds(
+    findings: &mut Findings,
+    link: &LinkLedger<'_>,
+    low: &LowPowerLedger,
+    counters: &LinkCounters,
+    ledger: &Ledger<'_>,
+) {
+    let LowPowerLedger { whole, transitions: [sleep, deepen, wake, fast_wake], hysteresis, .. } = low;
     let end = ledger.end.as_nanos();
     findings.check(whole.total_ns() == end, &link.name, || {
         format!("its states of low-power idle last {} ns; the run lasts {end}", whole.total_ns())
@@ -323,21 +370,37 @@ fn low_power_holds(
             format!("slept {times} times for {low} ns; its schedule has {count} times of {most} ns")
         });
     }
+    // Packets that it has sent for certain, and all that it has accepted.
+    let time = |packets: u64, bytes: u64| {
+        let bytes = u128::from(bytes) + u128::from(packets) * u128::from(link.overhead);
+        bytes * BIT_NANOS_PER_BYTE / u128::from(link.max_rate.as_bps())
+    };
+    let accepted = counters.delivered_packets + link.held.0;
+    let (sent, all) = (
+        time(counters.delivered_packets, counters.delivered_bytes),
+        time(accepted, counters.delivered_bytes + link.held.1),
+    );
     // A nanosecond for each time awake, because departures are rounded down.
-    let most = u128::from(link.max_rate.as_bps()) * u128::from(whole.awake_ns + woken + 1);
-    findings.check(u128::from(variable.sent_bytes) * BIT_NANOS_PER_BYTE <= most, &link.name, || {
-        format!(
-            "sent {} bytes in {} ns awake, more than {} carries",
-            variable.sent_bytes, whole.awake_ns, link.max_rate
-        )
+    let (awake, idle) = (u128::from(whole.awake_ns), u128::from(hysteresis.as_nanos()));
+    let least = sent + u128::from(whole.sleeps) * idle;
+    findings.check(least <= awake + u128::from(woken) + 1, &link.name, || {
+        let (sleeps, delivered) = (whole.sleeps, counters.delivered_bytes);
+        format!("was awake for {awake} ns; {delivered} bytes and {sleeps} times of {hysteresis} take {least} ns")
     });
+    // It is idle for at most a hysteresis before each packet, and after each time of waking.
+    if low.naps.is_none() && !low.is_coupled {
+        let most = all + u128::from(accepted + woken) * (idle + 1);
+        findings.check(awake <= most, &link.name, || {
+            format!("was awake for {awake} ns; {accepted} packets keep it awake for at most {most} ns")
+        });
+    }
 }
 
 /// Checks the energy of low-power idle: full power awake, in transitions and in refreshes; a share of the power that the
 /// link can save in low power.
 #[allow(clippy::cast_precision_loss)]
-fn low_power_energy_holds(findings: &mut Findings, link: &LinkLedger<'_>, low: &LowPowerLedger, power: &[PowerModel]) {
-    let LowPowerLedger { measured, shares: (asleep, fast), .. } = low;
+fn low_power_energy_holds(findings: &mut Findings, link: &LinkLedger<'_>, low: &LowPowerLedger) {
+    let LowPowerLedger { measured, shares: (asleep, fast), power, .. } = low;
     let full = measured.awake_ns + measured.entering_ns + measured.waking_ns + measured.refresh_ns;
     for (model, reported) in power.iter().zip(&low.reported) {
         let rate = link.max_rate;

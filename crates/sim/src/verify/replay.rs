@@ -5,22 +5,26 @@
 //! - Packets leave in the order of their arrivals, and drop-tail acts at the buffer's limit.
 //! - Early drops and marks occur only with queue management: for RED not before the queue has reached min_th, for
 //!   CoDel not before TARGET.
-//! - Unless losses are random, only scripted losses occur.
+//! - Unless losses are random, only scripted losses occur, or those of a policer.
+//! - Packets overtake others only by scripted delays, or by noise that may reorder them. Batches have their times.
 //! - No bit is early.
 //!
 //! For a link of fixed rate, times are computed exactly from the start of each busy period. They must agree to the
 //! nanosecond. A link that schedules its departures must not exceed its highest rate. Only a link with noise may
-//! deliver packets later.
+//! deliver packets later. The order of departures has no effect on that of overtaken packets.
 
 use super::Findings;
 use crate::net::flight::Packet;
 use crate::net::ids::{AgentId, FlowId, LinkId, NodeId};
 use crate::net::link::{Admission, LinkCounters};
-use netlull_network::loss::LossModel;
+use netlull_network::arrival::ArrivalModel;
+use netlull_network::loss::{LossModel, Policer};
 use netlull_network::queue::red::{QueueUnit, RedEcn};
 use netlull_network::queue::{Buffer, QueueModel};
+use netlull_network::trace::Trace;
 use netlull_units::{BitRate, Duration, Instant};
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 /// The properties of a link for the model.
 #[derive(Clone, Debug)]
@@ -41,16 +45,43 @@ pub struct ReplayLink {
     pub scheduled: bool,
     /// The loss model.
     pub loss: Option<LossModel>,
-    /// True if packets may be late.
-    pub noisy: bool,
+    /// The laws of arrivals.
+    pub arrival: ArrivalModel,
     /// The index of the air that it shares with other links.
     pub air: Option<usize>,
+    /// The trace of delivery opportunities that it follows.
+    pub trace: Option<Arc<Trace>>,
 }
 
 impl ReplayLink {
     /// The bits of a packet on the wire.
     fn bits(&self, size: u32) -> u128 {
         (u128::from(size) + u128::from(self.overhead)) * 8
+    }
+
+    /// Returns true if only bounds of arrivals are known.
+    fn is_loose(&self) -> bool {
+        self.arrival.noise.is_some() || (self.scheduled && !self.arrival.is_empty())
+    }
+
+    /// The arrival of a packet that leaves the transmitter at `departs` and is late by `late`, without noise.
+    fn arrives(&self, departs: u64, late: u64) -> u64 {
+        let alone = departs.saturating_add(self.delay.as_nanos()).saturating_add(late);
+        let Some(batches) = &self.arrival.aggregation else { return alone };
+        let (first, period) = (batches.start.as_nanos(), batches.period.as_nanos());
+        if alone <= first {
+            alone
+        } else {
+            first.saturating_add((alone - first).div_ceil(period).saturating_mul(period))
+        }
+    }
+
+    /// Returns true if a packet may arrive at `now`: from the first batch on, there are only batches.
+    fn delivers_at(&self, now: u64) -> bool {
+        self.arrival.aggregation.is_none_or(|batches| {
+            now.checked_sub(batches.start.as_nanos())
+                .is_none_or(|since| since.is_multiple_of(batches.period.as_nanos()))
+        })
     }
 }
 
@@ -62,6 +93,8 @@ struct Shadow {
     offered: u64,
     starts: u64,
     departs: u64,
+    /// Its number among the sent packets of its flow, on a link with late packets.
+    number: u64,
 }
 
 impl Shadow {
@@ -108,6 +141,16 @@ struct Line {
     marked: u64,
     /// Packets of each flow offered so far, for scripted losses.
     offered: BTreeMap<FlowId, u64>,
+    /// Packets of each flow sent or accepted so far, for late packets.
+    numbered: BTreeMap<FlowId, u64>,
+    /// On a link of fixed rate where packets overtake others: those that have left the transmitter.
+    flying: Vec<Shadow>,
+    /// On a link with a trace: the index of the next opportunity, and the start of its round in nanoseconds.
+    opportunity: (usize, u64),
+    /// There, the packets of `held` that are delivered whole, and the bytes that the next one lacks, if it has begun.
+    served: (usize, u64),
+    /// The missing tokens of a policer's bucket, in bit nanoseconds, and their time.
+    debt: (u128, u64),
     /// True if the link sleeps or is waking.
     asleep: bool,
     /// Packets lost when the link fell asleep.
@@ -144,6 +187,11 @@ impl Replay {
             waits: Waits::default(),
             marked: 0,
             offered: BTreeMap::new(),
+            numbered: BTreeMap::new(),
+            flying: Vec::new(),
+            opportunity: (0, 0),
+            served: (0, 0),
+            debt: (0, 0),
             asleep: false,
             stranded: 0,
         };
@@ -168,7 +216,7 @@ impl Replay {
         }
         let lost = admission == Admission::Lost;
         self.findings.check(
-            line.may_lose(packet.agent.flow()).is_none_or(|loses| loses == lost),
+            line.may_lose(now.as_nanos(), packet).is_none_or(|loses| loses == lost),
             &line.link.name,
             || {
                 format!(
@@ -180,6 +228,7 @@ impl Replay {
         if lost {
             return;
         }
+        line.serve(now.as_nanos());
         let holds = if line.link.scheduled {
             admission != Admission::DroppedEarly || matches!(line.link.queue, QueueModel::Red(_))
         } else {
@@ -200,13 +249,11 @@ impl Replay {
     /// Checks a packet that has reached the far end of a link.
     pub fn delivered(&mut self, now: Instant, link: LinkId, packet: &Packet) {
         let line = &mut self.lines[link.index()];
-        let Some(head) = line.held.pop_front() else {
+        line.serve(now.as_nanos().saturating_sub(line.link.delay.as_nanos()));
+        let Some(head) = line.take(now.as_nanos(), packet) else {
             self.findings.check(false, &line.link.name, || format!("delivered at {now} a packet that it never held"));
             return;
         };
-        if line.waiting.0 > line.held.len() {
-            line.waiting = (line.held.len(), line.waiting.1 - u64::from(head.size));
-        }
         let marked = packet.is_marked() && !head.packet().is_marked();
         self.findings.check(!marked || line.may_mark(&head.packet()), &line.link.name, || {
             format!("marked {:?}, but it may not", head.segment)
@@ -217,12 +264,16 @@ impl Replay {
             format!("delivered {:?} at {now}, but {:?} was first in line", packet.segment, head.segment)
         });
         let departed = now.as_nanos().saturating_sub(line.link.delay.as_nanos());
-        if let Err(problem) = line.is_in_time(&head, departed) {
+        if let Err(problem) = line.is_in_time(&head, now.as_nanos(), departed) {
             self.findings.check(false, &line.link.name, || problem);
         }
         line.leaves(&head, departed);
         // Departures never wait for late packets.
-        line.last_departure = if line.link.scheduled { departed } else { head.departs };
+        if line.link.scheduled {
+            line.last_departure = departed;
+        } else if !line.link.arrival.reorders() {
+            line.last_departure = head.departs;
+        }
     }
 
     /// Checks a packet dropped at its departure from the queue, behind `propagating` packets.
@@ -237,6 +288,12 @@ impl Replay {
         };
         // On these links, a shadow's time is the time of its offer.
         let waited = Duration::from_nanos(now.as_nanos() - shadow.starts);
+        if let Some(count) = line.numbered.get_mut(&shadow.agent.flow()) {
+            *count -= 1;
+            let sent = usize::try_from(propagating).unwrap_or(usize::MAX);
+            let later = line.held.iter_mut().skip(sent).filter(|later| later.agent.flow() == shadow.agent.flow());
+            later.for_each(|later| later.number -= 1);
+        }
         let may = matches!(line.link.queue, QueueModel::CoDel(config) if waited >= config.target);
         self.findings.check(may, &line.link.name, || {
             format!("dropped {:?} at {now}, which had waited only {waited}", packet.segment)
@@ -247,8 +304,9 @@ impl Replay {
     pub fn fell_asleep(&mut self, now: Instant, link: LinkId) {
         let line = &mut self.lines[link.index()];
         line.stay(now.as_nanos());
-        line.stranded += line.held.len() as u64;
+        line.stranded += (line.held.len() + line.flying.len()) as u64;
         line.held.clear();
+        line.flying.clear();
         line.waiting = (0, 0);
         line.asleep = true;
     }
@@ -261,6 +319,7 @@ impl Replay {
     /// Compares the queueing delays up to the end of the run with the links' own sums.
     pub fn check_waits(&mut self, end: Instant, counters: &[LinkCounters]) {
         for (line, counters) in self.lines.iter_mut().zip(counters) {
+            line.serve(end.as_nanos());
             line.stay(end.as_nanos());
             line.waited_as_counted(&mut self.findings, counters);
         }
@@ -270,7 +329,7 @@ impl Replay {
     #[must_use]
     pub fn into_findings(mut self, counters: &[LinkCounters]) -> Findings {
         for (line, counters) in self.lines.iter().zip(counters) {
-            let (marked, held) = (line.marked, line.held.len() as u64 + line.stranded);
+            let (marked, held) = (line.marked, (line.held.len() + line.flying.len()) as u64 + line.stranded);
             let holds = (marked..=marked + held).contains(&counters.marked_packets);
             self.findings.check(holds, &line.link.name, || {
                 format!(
@@ -284,6 +343,81 @@ impl Replay {
 }
 
 impl Line {
+    /// Removes the packet that arrives at `now`. Without overtaking it is the first.
+    ///
+    /// Of equal packets it is the one that may arrive first: if the packets can be matched with the arrivals at all, they
+    /// can so.
+    fn take(&mut self, now: u64, packet: &Packet) -> Option<Shadow> {
+        if !self.link.arrival.reorders() {
+            return self.pop_first();
+        }
+        if !self.link.scheduled {
+            let left = now.saturating_sub(self.link.delay.as_nanos());
+            while self.held.front().is_some_and(|first| first.departs <= left) {
+                let first = self.pop_first()?;
+                self.last_departure = first.departs;
+                self.flying.push(first);
+            }
+        }
+        let due = |shadow: &Shadow| self.link.arrives(shadow.departs, self.late(shadow));
+        let equal = |shadow: &Shadow| shadow.is(packet, false) || (packet.is_marked() && shadow.is(packet, true));
+        let first = |shadows: &mut dyn Iterator<Item = (usize, &Shadow)>| {
+            shadows.filter(|(_, shadow)| equal(shadow)).min_by_key(|(_, shadow)| due(shadow)).map(|(place, _)| place)
+        };
+        if self.link.scheduled {
+            let place = first(&mut self.held.iter().enumerate()).unwrap_or_default();
+            self.held.remove(place)
+        } else {
+            let place = first(&mut self.flying.iter().enumerate()).unwrap_or_default();
+            (place < self.flying.len()).then(|| self.flying.remove(place))
+        }
+    }
+
+    /// Performs the opportunities of a trace up to `now`, each with the packets that wait then.
+    fn serve(&mut self, now: u64) {
+        let Some(trace) = &self.link.trace else { return };
+        let times = trace.millis();
+        loop {
+            let (index, round) = self.opportunity;
+            let time = round + times[index] * 1_000_000;
+            if time > now {
+                return;
+            }
+            self.opportunity = if index + 1 < times.len() { (index + 1, round) } else { (0, time) };
+            let mut opportunity = 1504;
+            while opportunity > 0
+                && let Some(shadow) = self.held.get_mut(self.served.0)
+            {
+                if self.served.1 == 0 {
+                    (shadow.starts, self.served.1) = (time, u64::from(shadow.size) + 4);
+                }
+                let taken = self.served.1.min(opportunity);
+                opportunity -= taken;
+                self.served.1 -= taken;
+                if self.served.1 == 0 {
+                    (shadow.departs, self.served.0) = (time, self.served.0 + 1);
+                }
+            }
+        }
+    }
+
+    fn pop_first(&mut self) -> Option<Shadow> {
+        let first = self.held.pop_front()?;
+        self.served.0 = self.served.0.saturating_sub(1);
+        if self.waiting.0 > self.held.len() {
+            self.waiting = (self.held.len(), self.waiting.1 - u64::from(first.size));
+        }
+        Some(first)
+    }
+
+    /// The scripted delay of a packet in nanoseconds.
+    fn late(&self, shadow: &Shadow) -> u64 {
+        let flow = shadow.agent.flow().number();
+        let scripts = self.link.arrival.late.iter().filter(|late| late.flow == flow);
+        let found = scripts.flat_map(|late| &late.packets).find(|(number, _)| *number == shadow.number);
+        found.map_or(0, |(_, by)| by.as_nanos())
+    }
+
     /// Adds the queueing delay of a packet that is delivered.
     fn leaves(&mut self, head: &Shadow, departed: u64) {
         let (least, most) = if self.link.scheduled {
@@ -303,7 +437,7 @@ impl Line {
 
     /// Adds the queueing delays of the packets on the link up to `now`.
     fn stay(&mut self, now: u64) {
-        for shadow in &self.held {
+        for shadow in self.held.iter().chain(&self.flying) {
             let so_far = u128::from(now.min(shadow.starts).saturating_sub(shadow.offered));
             if self.link.scheduled {
                 self.waits.most += u128::from(now.saturating_sub(shadow.offered));
@@ -323,7 +457,7 @@ impl Line {
     fn waited_as_counted(&self, findings: &mut Findings, counters: &LinkCounters) {
         let LinkCounters { waited_ns, queued_ns, served_packets, .. } = *counters;
         let Waits { begun, least, most, queued } = self.waits;
-        if self.link.scheduled && self.link.noisy {
+        if self.link.scheduled && self.link.is_loose() {
             return;
         }
         let holds = (least..=most).contains(&waited_ns)
@@ -340,8 +474,9 @@ impl Line {
         });
     }
 
-    /// Returns true if the link loses the next packet of a flow; `None` if losses are random.
-    fn may_lose(&mut self, flow: FlowId) -> Option<bool> {
+    /// Returns true if the link loses the next packet; `None` if losses are random.
+    fn may_lose(&mut self, now: u64, packet: &Packet) -> Option<bool> {
+        let flow = packet.agent.flow();
         match &self.link.loss {
             None => Some(false),
             Some(LossModel::Bernoulli(_) | LossModel::GilbertElliott(_)) => None,
@@ -350,23 +485,42 @@ impl Line {
                 *number += 1;
                 Some(drops.iter().any(|script| script.flow == flow.number() && script.packets.contains(number)))
             }
+            // The leaky bucket as a meter: the complement of the token bucket.
+            Some(LossModel::Policer(Policer { rate, burst, start })) => {
+                if now < start.as_nanos() {
+                    return Some(false);
+                }
+                let (debt, since) = self.debt;
+                let paid = u128::from(now - since.max(start.as_nanos())) * u128::from(rate.as_bps());
+                let [burst, size] = [burst.as_u64(), packet.size.into()].map(|bytes| u128::from(bytes) * 8_000_000_000);
+                let wanted = debt.saturating_sub(paid) + size;
+                let loses = wanted > burst;
+                self.debt = (if loses { wanted - size } else { wanted }, now);
+                Some(loses)
+            }
         }
     }
 
-    /// Checks that a packet was sent neither too early nor too late, given its apparent departure with noise.
-    fn is_in_time(&self, head: &Shadow, departed: u64) -> Result<(), String> {
-        let (exact, noisy) = (head.departs, self.link.noisy);
+    /// Checks that a packet was sent neither too early nor too late. `departed` is its departure as it seems without laws
+    /// of arrivals.
+    fn is_in_time(&self, head: &Shadow, now: u64, departed: u64) -> Result<(), String> {
+        if !self.link.delivers_at(now) {
+            return Err(format!("delivered a packet at {now} ns, which is not the time of a batch"));
+        }
+        let (late, loose) = (self.late(head), self.link.is_loose());
         if !self.link.scheduled {
-            let holds = if noisy { departed >= exact } else { departed == exact };
+            let arrives = self.link.arrives(head.departs, late);
+            let holds = if loose { now >= arrives } else { now == arrives };
             return if holds {
                 Ok(())
             } else {
+                let exact = arrives.saturating_sub(self.link.delay.as_nanos());
                 Err(format!("sent a packet's last bit at {departed} ns, but exact arithmetic says {exact} ns"))
             };
         }
         // Departures are rounded down to a nanosecond, so two may be too close by one. Late packets may arrive
         // together.
-        let begins = if noisy { head.starts } else { self.last_departure.max(head.starts) };
+        let begins = if loose { head.starts.saturating_add(late) } else { self.last_departure.max(head.starts) };
         let least = self.link.bits(head.size) * 1_000_000_000 / u128::from(self.link.rate.as_bps());
         let gap = u128::from(departed.saturating_sub(begins));
         if gap + 1 >= least {
@@ -408,6 +562,8 @@ impl Line {
         }
         self.most = (self.most.0.max(self.waiting.0), self.most.1.max(self.waiting.1));
         let idle = match air {
+            // With a trace, a packet waits for an opportunity even if it is the only one.
+            _ if self.link.trace.is_some() => false,
             Some(air) => air.free <= now,
             None => self.held.back().is_none_or(|last| last.departs <= now),
         };
@@ -423,6 +579,13 @@ impl Line {
             Some(air) => air.carry(now, packet.size, self.link.rate),
             None => self.times(now, packet.size),
         };
+        let number = if self.link.arrival.late.is_empty() {
+            0
+        } else {
+            let count = self.numbered.entry(packet.agent.flow()).or_insert(0);
+            *count += 1;
+            *count
+        };
         if starts > now {
             self.waiting = (self.waiting.0 + 1, self.waiting.1 + u64::from(packet.size));
         }
@@ -433,6 +596,7 @@ impl Line {
             offered: now,
             starts,
             departs,
+            number,
         });
     }
 
@@ -441,6 +605,10 @@ impl Line {
     fn times(&mut self, now: u64, size: u32) -> (u64, u64) {
         if self.link.scheduled {
             return (now, now);
+        }
+        if self.link.trace.is_some() {
+            // Until an opportunity comes.
+            return (u64::MAX, u64::MAX);
         }
         let last = self.held.back().map_or(self.last_departure, |shadow| shadow.departs);
         if now > last {
@@ -466,10 +634,13 @@ impl SharedAir {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use netlull_network::arrival::{Aggregation, LatePackets};
     use netlull_network::loss::ScriptedDrops;
+    use netlull_network::noise::NoiseModel;
     use netlull_network::queue::codel::CoDelConfig;
     use netlull_network::queue::red::{RedConfig, RedProbability, RedRules};
-    use netlull_tcp::{Flags, Segment};
+    use netlull_tcp::{Flags, Segment, SeqNr};
+    use netlull_units::Bytes;
 
     /// A link of 12 Mb/s: 1500 B take 1 ms.
     fn replay(queue: QueueModel, loss: Option<LossModel>) -> Replay {
@@ -483,8 +654,9 @@ mod tests {
                 scheduled: matches!(queue, QueueModel::CoDel(_)),
                 queue,
                 loss,
-                noisy: false,
+                arrival: ArrivalModel::default(),
                 air: None,
+                trace: None,
             }],
             Vec::new(),
         )
@@ -492,7 +664,8 @@ mod tests {
 
     fn noisy(queue: QueueModel) -> Replay {
         let mut replay = replay(queue, None);
-        replay.lines[0].link.noisy = true;
+        let noise = Some(NoiseModel { mean: Duration::from_millis(1), shape: 1.0, reorder: false });
+        replay.lines[0].link.arrival = ArrivalModel { noise, ..ArrivalModel::default() };
         replay
     }
 
@@ -605,6 +778,100 @@ mod tests {
         assert!(found(noisy(QueueModel::DropTail), &twice, arrivals(1, 1)).contains(early));
         assert!(found(noisy(codel()), &twice, arrivals(0, 2)).contains("within 0 ns, faster than"));
         assert!(found(replay(codel(), None), &twice, arrivals(7, 7)).contains("within 0 ns, faster than"));
+    }
+
+    #[test]
+    fn a_policer_that_takes_too_much_or_too_little_is_found() {
+        // 12 Mb/s and 3000 B: two packets of 1500 B at once, and one each ms.
+        let policer = Policer { rate: BitRate::from_mbps(12), burst: Bytes::new(3000), start: Duration::ZERO };
+        let found = |at_once: &[Admission], later: Admission| {
+            found(replay(QueueModel::DropTail, Some(LossModel::Policer(policer))), at_once, |replay| {
+                replay.offered(at(1), LINK, &packet(Flags::ECT), later);
+            })
+        };
+        let (taken, lost) = (Admission::Accepted, Admission::Lost);
+        assert_eq!(found(&[taken, taken, lost], taken), "");
+        for wrong in [found(&[taken, lost], taken), found(&[taken; 3], taken), found(&[taken, taken], lost)] {
+            assert!(wrong.contains("its losses say otherwise"), "{wrong}");
+        }
+    }
+
+    /// Three packets at once, sent at 1, 2 and 3 ms, on a link with these laws. They differ in their sequence numbers, and
+    /// arrive in the order and at the times of `arrivals`.
+    fn found_with(arrival: &ArrivalModel, queue: QueueModel, arrivals: &[(u32, u64)]) -> String {
+        let mut replay = replay(queue, None);
+        replay.lines[0].link.arrival = arrival.clone();
+        let numbered = |number: u32| {
+            let segment = Segment { seq: SeqNr::new(number), flags: Flags::ECT, ..Segment::default() };
+            Packet { segment, ..packet(Flags::ECT) }
+        };
+        for number in 1..=3 {
+            replay.offered(Instant::ZERO, LINK, &numbered(number), Admission::Accepted);
+        }
+        for &(number, millis) in arrivals {
+            replay.delivered(at(millis), LINK, &numbered(number));
+        }
+        let findings = replay.into_findings(&[LinkCounters::default()]);
+        findings.violations().iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn only_late_packets_are_overtaken_and_each_by_its_delay() {
+        let late = vec![LatePackets { flow: 0, packets: vec![(1, Duration::from_millis(4))] }];
+        let late = ArrivalModel { late, ..ArrivalModel::default() };
+        let has = |text: &str, found: String| assert!(found.contains(text), "{text:?} not in {found:?}");
+        assert_eq!(found_with(&late, QueueModel::DropTail, &[(2, 2), (3, 3), (1, 5)]), "");
+        assert_eq!(found_with(&late, codel(), &[(2, 2), (3, 3), (1, 5)]), "");
+        let exact = "at 1000000 ns, but exact arithmetic says 5000000 ns";
+        has(exact, found_with(&late, QueueModel::DropTail, &[(1, 1), (2, 2), (3, 3)]));
+        has(
+            exact.replace("1000000", "6000000").as_str(),
+            found_with(&late, QueueModel::DropTail, &[(2, 2), (3, 3), (1, 6)]),
+        );
+        has("faster than", found_with(&late, codel(), &[(1, 1), (2, 2), (3, 3)]));
+        has("was first in line", found_with(&ArrivalModel::default(), QueueModel::DropTail, &[(2, 2)]));
+        let noise = |reorder| {
+            let noise = Some(NoiseModel { mean: Duration::from_millis(1), shape: 1.0, reorder });
+            ArrivalModel { noise, ..ArrivalModel::default() }
+        };
+        assert_eq!(found_with(&noise(true), QueueModel::DropTail, &[(3, 3), (1, 4), (2, 4)]), "");
+        has("was first in line", found_with(&noise(false), QueueModel::DropTail, &[(2, 3)]));
+        has("was first in line", found_with(&noise(true), QueueModel::DropTail, &[(2, 2), (3, 2)]));
+    }
+
+    #[test]
+    fn a_batch_that_comes_at_another_time_is_found() {
+        let aggregation = Some(Aggregation { period: Duration::from_millis(2), start: Duration::ZERO });
+        let batches = ArrivalModel { aggregation, ..ArrivalModel::default() };
+        assert_eq!(found_with(&batches, QueueModel::DropTail, &[(1, 2), (2, 2), (3, 4)]), "");
+        assert_eq!(found_with(&batches, codel(), &[(1, 2), (2, 2), (3, 4)]), "");
+        for queue in [QueueModel::DropTail, codel()] {
+            let found = found_with(&batches, queue, &[(1, 1)]);
+            assert!(found.contains("at 1000000 ns, which is not the time of a batch"), "{found}");
+        }
+        let found = found_with(&batches, QueueModel::DropTail, &[(1, 4)]);
+        assert!(found.contains("exact arithmetic says 2000000 ns"), "{found}");
+        assert!(found_with(&batches, codel(), &[(1, 0)]).contains("faster than"));
+    }
+
+    #[test]
+    fn a_packet_that_another_opportunity_delivers_is_found() {
+        // Opportunities at 1, 4, 4, 5, 8, 8 ms ... Packets of 1500 B take one each. The buffer has 3.
+        let found = |admitted: &[Admission], arrivals: &[u64]| {
+            let mut replay = replay(QueueModel::DropTail, None);
+            replay.lines[0].link.trace = Trace::new(vec![1, 4, 4]).map(Arc::new);
+            replay.lines[0].link.buffer = Buffer::Packets(3);
+            found(replay, admitted, |replay| {
+                arrivals.iter().for_each(|&millis| replay.delivered(at(millis), LINK, &packet(Flags::ECT)));
+            })
+        };
+        let (taken, dropped) = (Admission::Accepted, Admission::Dropped);
+        assert_eq!(found(&[taken, taken, taken, dropped], &[1, 4, 4]), "");
+        assert!(found(&[taken; 4], &[]).contains("its queue disagrees"));
+        assert!(found(&[taken, taken, dropped], &[]).contains("its queue disagrees"));
+        let late = found(&[taken, taken], &[1, 5]);
+        assert!(late.contains("at 5000000 ns, but exact arithmetic says 4000000 ns"), "{late}");
+        assert!(found(&[taken, taken], &[1, 3]).contains("but exact arithmetic says"));
     }
 
     /// Two links with one air. A packet takes 1 ms and the overhead.

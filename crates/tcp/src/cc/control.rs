@@ -112,9 +112,11 @@ pub struct Spurious {
     pub now: Instant,
     /// Bytes in flight.
     pub flight: u64,
-    /// The congestion window before the recovery, in bytes.
+    /// The congestion window that returns, in bytes: the one before the recovery. After a timeout without the rules of
+    /// Linux it is that of RFC 4015: the flight and at most an initial window more.
     pub cwnd: u64,
-    /// The slow-start threshold before the recovery, in bytes.
+    /// The slow-start threshold that returns, in bytes: the larger of the one before the recovery and the data in
+    /// flight then.
     pub ssthresh: u64,
     /// True if the retransmission timer had begun the recovery.
     pub timed_out: bool,
@@ -136,6 +138,15 @@ pub struct Delivery {
     pub selective: bool,
     /// The phase of recovery after the acknowledgement.
     pub phase: RecoveryPhase,
+}
+
+/// The value of a variable of an algorithm.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Variable<'a> {
+    /// A number; infinite for a bound that does not hold.
+    Number(f64),
+    /// A state's name.
+    Word(&'a str),
 }
 
 /// An algorithm that sets the congestion window. Windows are in bytes.
@@ -183,7 +194,8 @@ pub trait CongestionControl {
     /// Handles the end of fast recovery.
     fn on_recovered(&mut self, recovered: &Recovered);
 
-    /// Handles the proof that a recovery was needless. By default the reduction stands.
+    /// Handles the proof that a recovery was needless. It may come after the end of the recovery. If it ends the
+    /// recovery, [`Self::on_recovered`] follows with the window of this answer. By default the reduction stands.
     fn on_spurious(&mut self, _spurious: &Spurious) {}
 
     /// Handles data after a pause of more than an RTO.
@@ -223,6 +235,10 @@ pub trait CongestionControl {
     fn failure(&self) -> Option<&ConfigError> {
         None
     }
+
+    /// Reports the variables of the algorithm to an observer, with the names and units of its specification. The order
+    /// is the same in each call.
+    fn variables(&self, _each: &mut dyn FnMut(&str, Variable<'_>)) {}
 
     /// True if [`cwnd`](Self::cwnd) also holds in recovery, which then must not reduce the window itself.
     #[inline]

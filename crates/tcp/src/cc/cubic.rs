@@ -4,7 +4,7 @@
 
 use super::hystart::{HyStart, Verdict};
 use super::info::{AlgorithmInfo, KnownWith, ParameterInfo, constant, option};
-use super::{Ack, CongestionControl, Cubic6, Idle, Loss, Recovered, Start, TimeoutKind, hystart};
+use super::{Ack, CongestionControl, Cubic6, Idle, Loss, Recovered, Spurious, Start, TimeoutKind, Variable, hystart};
 use crate::config::{Algorithm, Config, CwndUnit, Increase, RepeatedTimeout, SsthreshFrom};
 use crate::number::{float, whole};
 use crate::recovery::RecoveryPhase;
@@ -97,6 +97,14 @@ impl Stage {
     }
 }
 
+/// The variables before a reduction that may prove needless (RFC 9438 section 4.9).
+#[derive(Clone, Copy, Debug)]
+struct Saved {
+    w_max: f64,
+    cwnd_prior: f64,
+    stage: Option<Stage>,
+}
+
 /// The congestion window of RFC 9438, in bytes with fractions. The arithmetic uses only + - * /, so every platform
 /// gives the same bits.
 #[derive(Clone, Debug)]
@@ -113,6 +121,7 @@ pub struct Cubic {
     /// cwnd_prior: cwnd at the last change of ssthresh; 0 before.
     cwnd_prior: f64,
     stage: Option<Stage>,
+    saved: Option<Saved>,
     /// Time of the last acknowledgement of new data.
     last_ack: Instant,
     /// True if it left nothing in flight: a pause may follow.
@@ -139,6 +148,7 @@ impl Cubic {
             w_max: 0.0,
             cwnd_prior: 0.0,
             stage: None,
+            saved: None,
             last_ack: Instant::ZERO,
             drained: false,
             hystart: config.cwnd.hystart.then(HyStart::new),
@@ -273,8 +283,13 @@ impl Cubic {
         }
     }
 
+    fn save(&mut self) {
+        self.saved = Some(Saved { w_max: self.w_max, cwnd_prior: self.cwnd_prior, stage: self.stage });
+    }
+
     /// RFC 9438 sections 4.6 and 4.7: reduces to at least `least` segments.
     fn reduce(&mut self, loss: &Loss, least: f64) {
+        self.save();
         // Section 4.7: below the last W_max, the flow makes room for others.
         self.w_max = if self.cwnd < self.w_max { self.cwnd * FAST_CONVERGENCE } else { self.cwnd };
         self.cwnd_prior = self.cwnd;
@@ -336,6 +351,9 @@ impl CongestionControl for Cubic {
 
     fn on_timeout(&mut self, loss: &Loss, kind: TimeoutKind) {
         // RFC 9438 section 4.8: ssthresh as for a loss; RFC 5681 section 3.1: held if the segment has timed out before.
+        if kind == TimeoutKind::First {
+            self.save();
+        }
         if kind == TimeoutKind::First || self.repeated_timeout == RepeatedTimeout::Recompute {
             self.cwnd_prior = self.cwnd;
             self.ssthresh = whole(self.reduced(loss).max(2.0 * self.smss));
@@ -351,11 +369,48 @@ impl CongestionControl for Cubic {
         self.set_cwnd(float(recovered.window));
     }
 
+    fn on_spurious(&mut self, spurious: &Spurious) {
+        // RFC 9438 section 4.9: the cubic function goes on where it was.
+        if let Some(saved) = self.saved.take() {
+            (self.w_max, self.cwnd_prior, self.stage) = (saved.w_max, saved.cwnd_prior, saved.stage);
+        }
+        self.ssthresh = self.ssthresh.max(spurious.ssthresh);
+        if spurious.cwnd > self.window {
+            self.set_cwnd(float(spurious.cwnd));
+        }
+    }
+
     fn on_idle_restart(&mut self, _idle: &Idle) {
         // RFC 5681 section 4.1: RW = min(IW, cwnd). Slow start follows, and another stage.
         if self.window > self.initial_window {
             self.set_cwnd(float(self.initial_window));
             self.stage = None;
+        }
+    }
+
+    fn variables(&self, each: &mut dyn FnMut(&str, Variable<'_>)) {
+        self.each_variable(each);
+    }
+}
+
+impl Cubic {
+    /// Reports the variables of RFC 9438 section 4.1.2: windows in segments, times in seconds. Before congestion avoidance,
+    /// those of a stage are infinite.
+    #[cold]
+    fn each_variable(&self, each: &mut dyn FnMut(&str, Variable<'_>)) {
+        let of_stage = |value: &dyn Fn(&Stage) -> f64| self.stage.as_ref().map_or(f64::INFINITY, value);
+        let ssthresh = if self.ssthresh == u64::MAX { f64::INFINITY } else { float(self.ssthresh) / self.smss };
+        for (name, value) in [
+            ("cwnd", self.cwnd / self.smss),
+            ("ssthresh", ssthresh),
+            ("W_max", self.w_max / self.smss),
+            ("cwnd_prior", self.cwnd_prior / self.smss),
+            ("K", of_stage(&|stage| stage.k)),
+            ("t", of_stage(&|stage| stage.elapsed.as_secs_f64())),
+            ("W_est", of_stage(&|stage| stage.w_est / self.smss)),
+            ("alpha_cubic", of_stage(&|stage| stage.alpha)),
+        ] {
+            each(name, Variable::Number(value));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! DCTCP (RFC 8257): the window of RFC 5681, reduced in proportion to the marked share of the data.
 
 use super::info::{AlgorithmInfo, KnownWith, ParameterInfo, constant};
-use super::{Ack, CongestionControl, Idle, Loss, Recovered, Reno, Start, TimeoutKind};
+use super::{Ack, CongestionControl, Idle, Loss, Recovered, Reno, Spurious, Start, TimeoutKind};
 use crate::config::{Algorithm, Config, Ecn};
 use crate::number::{float, whole};
 
@@ -107,6 +107,10 @@ impl CongestionControl for Dctcp {
 
     fn on_recovered(&mut self, recovered: &Recovered) {
         self.reno.on_recovered(recovered);
+    }
+
+    fn on_spurious(&mut self, spurious: &Spurious) {
+        self.reno.on_spurious(spurious);
     }
 
     fn on_idle_restart(&mut self, idle: &Idle) {

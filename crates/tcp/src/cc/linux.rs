@@ -4,7 +4,7 @@
 //! acknowledgement may open the window, provides Reno's growth, and carries out reductions. Names in backquotes are
 //! the kernel's.
 
-use super::{Ack, CongestionControl, Idle, Loss, Recovered, Start, TimeoutKind};
+use super::{Ack, CongestionControl, Idle, Loss, Recovered, Spurious, Start, TimeoutKind};
 use crate::config::{Config, Increase, RepeatedTimeout, SsthreshFrom, WindowReduction};
 use crate::recovery::RecoveryPhase;
 use netlull_units::{Bytes, Instant};
@@ -116,6 +116,10 @@ impl<A: Ops> CongestionControl for Linux<A> {
     fn on_recovered(&mut self, recovered: &Recovered) {
         self.window.recovered(recovered);
         self.algorithm.reopened();
+    }
+
+    fn on_spurious(&mut self, spurious: &Spurious) {
+        self.window.restore(spurious);
     }
 
     fn on_idle_restart(&mut self, _idle: &Idle) {
@@ -385,6 +389,13 @@ impl LinuxWindow {
     /// The end of fast recovery.
     pub fn recovered(&mut self, recovered: &Recovered) {
         self.reopen(recovered.flight);
+    }
+
+    /// Restores the window before a needless reduction. ns-2's TCP/Linux has no such rule.
+    pub fn restore(&mut self, spurious: &Spurious) {
+        self.cwnd = self.cwnd.max(spurious.cwnd / self.smss).min(self.clamp);
+        self.ssthresh = self.ssthresh.max(spurious.ssthresh / self.smss);
+        self.state = CaState::Open;
     }
 
     /// ns-2's TCP/Linux, `tcp_fastretrans_alert` step E: raises a window below the threshold to it. Then

@@ -2,8 +2,8 @@
 //! The answers of a custom congestion control are checked.
 
 use super::{
-    Ack, CongestionControl, CongestionControlFactory, Delivery, Idle, Loss, PlugInControl, Recovered, Start,
-    TimeoutKind, Transmission,
+    Ack, CongestionControl, CongestionControlFactory, Delivery, Idle, Loss, PlugInControl, Recovered, Spurious, Start,
+    TimeoutKind, Transmission, Variable,
 };
 use crate::config::Config;
 use crate::delivery::{DeliveryRate, LostSegment};
@@ -43,6 +43,8 @@ pub enum ControlEvent {
     },
     /// The end of fast recovery.
     OnRecovered(Recovered),
+    /// The proof that a recovery was needless.
+    OnSpurious(Spurious),
     /// Data after a pause of more than an RTO.
     OnIdleRestart(Idle),
     /// The transmission of new data with nothing in flight, after a pause of any length.
@@ -76,6 +78,7 @@ impl ControlEvent {
             Self::OnCongestionEcho(_) => "on_congestion_echo",
             Self::OnTimeout { .. } => "on_timeout",
             Self::OnRecovered(_) => "on_recovered",
+            Self::OnSpurious(_) => "on_spurious",
             Self::OnIdleRestart(_) => "on_idle_restart",
             Self::OnFlight(_) => "on_flight",
             Self::OnDelivery(_) => "on_delivery",
@@ -110,6 +113,14 @@ pub trait Listener: Debug + Send + Sync {
 
     /// True if the endpoint must record deliveries and losses, and pace its transmissions.
     fn wants_deliveries(&self) -> bool {
+        false
+    }
+
+    /// Reports its variables to an observer.
+    fn variables(&self, _each: &mut dyn FnMut(&str, Variable<'_>)) {}
+
+    /// True if its window also holds in recovery.
+    fn owns_window(&self) -> bool {
         false
     }
 
@@ -196,6 +207,10 @@ impl<L: Listener> CongestionControl for Heard<L> {
         self.tell(ControlEvent::OnRecovered(*recovered));
     }
 
+    fn on_spurious(&mut self, spurious: &Spurious) {
+        self.tell(ControlEvent::OnSpurious(*spurious));
+    }
+
     fn on_idle_restart(&mut self, idle: &Idle) {
         self.tell(ControlEvent::OnIdleRestart(*idle));
     }
@@ -230,6 +245,14 @@ impl<L: Listener> CongestionControl for Heard<L> {
 
     fn send_quantum(&self) -> u64 {
         2 * self.smss
+    }
+
+    fn variables(&self, each: &mut dyn FnMut(&str, Variable<'_>)) {
+        self.listener.variables(each);
+    }
+
+    fn owns_window(&self) -> bool {
+        self.listener.owns_window()
     }
 }
 
@@ -306,6 +329,7 @@ impl CongestionControl for Watched {
         on_congestion_echo(loss: &Loss) at loss.now;
         on_timeout(loss: &Loss, kind: TimeoutKind) at loss.now;
         on_recovered(recovered: &Recovered) at recovered.now;
+        on_spurious(spurious: &Spurious) at spurious.now;
         on_idle_restart(idle: &Idle) at idle.now;
         on_flight(idle: &Idle) at idle.now;
         on_delivery(delivery: &Delivery, rate: &mut DeliveryRate) at delivery.now;
@@ -343,6 +367,10 @@ impl CongestionControl for Watched {
 
     fn owns_window(&self) -> bool {
         self.control.owns_window()
+    }
+
+    fn variables(&self, each: &mut dyn FnMut(&str, Variable<'_>)) {
+        self.control.variables(each);
     }
 }
 

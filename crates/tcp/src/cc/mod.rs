@@ -58,7 +58,7 @@ pub use bbr::Bbr;
 pub use bic::Bic;
 pub use compound::Compound;
 pub use control::{
-    Ack, CongestionControl, Delivery, Idle, Loss, Recovered, Spurious, Start, TimeoutKind, Transmission,
+    Ack, CongestionControl, Delivery, Idle, Loss, Recovered, Spurious, Start, TimeoutKind, Transmission, Variable,
 };
 pub use cubic::Cubic;
 pub use cubic_2_6_22::Cubic2622;

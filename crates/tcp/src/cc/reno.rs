@@ -3,7 +3,7 @@
 
 use super::info::{AlgorithmInfo, KnownWith, ParameterInfo, option};
 use super::linux::{Linux, LinuxWindow, Ops};
-use super::{Ack, CongestionControl, Controller, Idle, Loss, Recovered, Reno6, Start, TimeoutKind};
+use super::{Ack, CongestionControl, Controller, Idle, Loss, Recovered, Reno6, Spurious, Start, TimeoutKind};
 use crate::config::{
     Algorithm, Config, CwndUnit, Growth, Increase, InitialWindow, LossRecovery, RepeatedTimeout, SackDetection,
     SsthreshFrom,
@@ -274,6 +274,13 @@ impl CongestionControl for Reno {
         }
     }
 
+    fn on_spurious(&mut self, spurious: &Spurious) {
+        self.ssthresh = self.ssthresh.max(spurious.ssthresh);
+        if spurious.cwnd > self.cwnd() {
+            self.set_cwnd(spurious.cwnd);
+        }
+    }
+
     fn on_idle_restart(&mut self, _idle: &Idle) {
         // RFC 5681 section 4.1: RW = min(IW, cwnd).
         if self.cwnd() > u64::from(self.initial_window) {
@@ -351,6 +358,18 @@ mod tests {
 
     fn loss(flight: u64, window: u64) -> Loss {
         Loss { now: Instant::ZERO, flight, window, nxt: 0 }
+    }
+
+    #[test]
+    fn a_needless_reduction_is_restored_and_a_larger_window_stays() {
+        let spurious = |cwnd, ssthresh| Spurious { now: Instant::ZERO, flight: 0, cwnd, ssthresh, timed_out: false };
+        let mut cc = established(&Config::default(), 10 * SMSS);
+        cc.on_loss(&loss(10 * SMSS, 10 * SMSS));
+        assert_eq!((cc.cwnd(), cc.ssthresh()), (5 * SMSS, 5 * SMSS));
+        cc.on_spurious(&spurious(10 * SMSS, u64::MAX));
+        assert_eq!((cc.cwnd(), cc.ssthresh()), (10 * SMSS, u64::MAX));
+        cc.on_spurious(&spurious(4 * SMSS, 4 * SMSS));
+        assert_eq!((cc.cwnd(), cc.ssthresh()), (10 * SMSS, u64::MAX));
     }
 
     #[test]

@@ -4,7 +4,8 @@ use super::error::{ConfigError, expect};
 use super::options::{
     ApplicationRead, CwndUnit, DelayedAck, DuplicateAck, FastRetransmitTimer, FullAck, Growth, HandshakeRtt, Increase,
     InitialWindow, LossRecovery, PartialAckTimer, RackClock, RepeatedTimeout, RttClock, RttSampling, SackCompression,
-    SackDetection, ShrunkWindow, SsthreshFrom, TimeoutFlight, VegasBounds, VegasFlavour, WindowReduction, WindowUpdate,
+    SackDetection, ShrunkWindow, SsthreshFrom, TimeoutFlight, Undo, VegasBounds, VegasFlavour, WindowReduction,
+    WindowUpdate,
 };
 use netlull_units::{Bytes, Duration};
 
@@ -93,6 +94,8 @@ pub struct Recovery {
     pub forward_forgets: bool,
     /// Reduction of the window in recovery with SACK or RACK.
     pub window_reduction: WindowReduction,
+    /// Answer to a recovery that turns out to be needless; with [`LossRecovery::Reno`], NewReno, SACK on a scoreboard and RACK.
+    pub undo: Undo,
     /// Clock of RACK-TLP's timers.
     pub rack_clock: RackClock,
 }
@@ -115,6 +118,7 @@ impl Default for Recovery {
             forward_single_pass: false,
             forward_forgets: false,
             window_reduction: WindowReduction::Proportional,
+            undo: Undo::Off,
             rack_clock: RackClock::Fine,
         }
     }

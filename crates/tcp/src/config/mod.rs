@@ -11,7 +11,7 @@ pub use groups::{Acknowledgements, CongestionWindow, FlowControl, Recovery, Retr
 pub use options::{
     ApplicationRead, CwndUnit, DelayedAck, DuplicateAck, Ecn, FastRetransmitTimer, FullAck, Growth, HandshakeRtt,
     Increase, InitialWindow, LossRecovery, PartialAckTimer, RackClock, RepeatedTimeout, RttClock, RttSampling,
-    SackCompression, SackDetection, ShrunkWindow, SsthreshFrom, TimeoutFlight, VegasBounds, VegasFlavour,
+    SackCompression, SackDetection, ShrunkWindow, SsthreshFrom, TimeoutFlight, Undo, VegasBounds, VegasFlavour,
     WindowReduction, WindowUpdate,
 };
 

@@ -79,6 +79,25 @@ pub enum WindowReduction {
     Linux6,
 }
 
+/// Answer to a recovery that turns out to be needless.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Undo {
+    /// The reduction stands.
+    #[default]
+    Off,
+    /// Timestamps, D-SACKs and F-RTO reveal it, and the window returns.
+    // Timestamps: RFC 3522. D-SACKs: RFC 3708. Timeouts: F-RTO, RFC 5682, and the response of RFC 4015. After a fast
+    // retransmit the window and the threshold return.
+    #[schemars(extend("x-source" = "RFC 3522, RFC 3708, RFC 4015, RFC 5682"))]
+    Rfc,
+    /// The same evidence, with the rules of Linux 6.
+    // `tcp_try_undo_recovery`, `tcp_try_undo_partial`, `tcp_try_undo_dsack`, `tcp_process_loss`.
+    #[schemars(extend("x-source" = "Linux 6 tcp_undo_cwnd_reduction"))]
+    #[serde(rename = "linux_6")]
+    Linux6,
+}
+
 /// Unit of congestion windows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

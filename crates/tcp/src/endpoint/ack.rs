@@ -124,6 +124,10 @@ impl Endpoint {
     fn handle_ack(&mut self, now: Instant, segment: &Segment) -> Then {
         // The flight before, in case the segment reports congestion.
         let echo = self.rare.ecn.hears(segment.flags).then(|| self.snd.flight().min(self.cc.cwnd().max(self.flight())));
+        if echo.is_some() {
+            // RFC 4015 section 3.1, `tcp_fastretrans_alert`: congestion is certain.
+            self.rare.undo.confirm_congestion();
+        }
         let (una, mut delivered) = (self.snd.una, 0);
         match self.snd.classify(segment.ack) {
             AckNumber::New(acked) if self.selective.is_some() => delivered = self.on_ack_selective(now, segment, acked),
@@ -154,7 +158,9 @@ impl Endpoint {
         let flight_before = self.snd.flight();
         self.snd.advance(acked);
         let mut rtt = if self.rare.recovery.samples(self.snd.una) { self.measure_rtt(now, segment) } else { None };
-        let phase = self.rare.recovery.phase();
+        let needless = self.rare.undo.is_on() && self.is_needless(segment);
+        // The window opens from its restored value.
+        let phase = if needless { RecoveryPhase::FastRecovery } else { self.rare.recovery.phase() };
         // A duplicate is the delivery of a segment, which the advance covers again.
         let duplicates = u64::from(self.rare.recovery.counted_duplicates()) * u64::from(self.snd.smss);
         let delivered = acked.saturating_sub(duplicates).max(acked.min(u64::from(self.snd.smss)));
@@ -181,6 +187,9 @@ impl Endpoint {
                 self.cc.on_ack(&ack);
             }
             Acked::Full { deficit } => self.on_full_ack(&ack, deficit),
+        }
+        if self.rare.undo.is_on() {
+            self.follow_undo(now, acked, needless);
         }
         self.record_acked(now);
         if self.snd.fin_is_acked() {
@@ -301,6 +310,9 @@ impl Endpoint {
 
     fn on_duplicate_ack(&mut self, now: Instant) {
         self.counters.duplicate_acks += 1;
+        if self.rare.undo.tries_forward() {
+            self.stop_forward();
+        }
         let limited = self.rare.recovery.limited_transmit_flight();
         let smss = u64::from(self.snd.smss);
         let window = self.rare.recovery.window(self.cc.cwnd(), smss);
@@ -313,7 +325,13 @@ impl Endpoint {
         let loss = self.loss(now, limited);
         match duplicate {
             Duplicate::Noted => {}
-            Duplicate::Lost => self.reduce_for_loss(&loss),
+            Duplicate::Lost => {
+                let prior = self.prior(loss.flight);
+                self.reduce_for_loss(&loss);
+                if self.rare.recovery.can_undo() {
+                    self.rare.undo.begin(self.snd.una, prior, false, 0);
+                }
+            }
             Duplicate::Restart => {
                 self.restart_from_loss(now, limited);
                 return;
@@ -392,8 +410,12 @@ impl Endpoint {
         if self.recovery_phase() == RecoveryPhase::FastRecovery && self.rare.timeout_flight == TimeoutFlight::Deflated {
             loss.flight = loss.flight.min(self.cc.cwnd());
         }
+        let (prior, phase) = (self.prior(loss.flight), self.recovery_phase());
         let kind = self.rare.recovery.on_timeout(now, self.snd.una, self.snd.max);
         self.cc.on_timeout(&loss, kind);
+        if self.rare.recovery.can_undo() {
+            self.watch_timeout(phase, kind, prior, 0);
+        }
         self.record_lost(now, Span { start: self.snd.una, end: self.snd.max });
         // All data sent is presumed lost; an acknowledgement skips the data that the receiver holds.
         self.snd.nxt = self.snd.una;

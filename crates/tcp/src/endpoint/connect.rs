@@ -143,7 +143,7 @@ impl Endpoint {
         self.state = if self.snd.fin == Fin::Queued { State::FinWait1 } else { State::Established };
         self.control = PendingControl::None;
         self.stop_timer();
-        self.established_at = now;
+        self.rare.established_at = now;
         self.times.last_sent = now;
         self.snd.set_window(segment, shift);
         self.rare.largest_window = self.rare.largest_window.max(self.snd.window);
@@ -191,7 +191,15 @@ impl Endpoint {
         self.predict();
     }
 
-    fn initial_window_bytes(&self) -> u64 {
+    /// Ends an endless stream after the data sent by now, without a FIN; [`send`](Self::send) may go on. Returns the
+    /// volume of the stream.
+    pub fn hold(&mut self) -> u64 {
+        self.snd.queued = self.snd.queued.min(self.snd.max);
+        self.predict();
+        self.snd.queued
+    }
+
+    pub(super) fn initial_window_bytes(&self) -> u64 {
         let smss = u64::from(self.snd.smss);
         // RFC 6928 section 2: one segment if the SYN or its answer was retransmitted more than once.
         if self.rare.handshake_timeouts > 1 {
@@ -234,7 +242,7 @@ impl Endpoint {
 
     pub(super) fn enter_time_wait(&mut self, now: Instant) {
         self.state = State::TimeWait;
-        self.start_timer(now, TimerKind::TimeWait, self.time_wait);
+        self.start_timer(now, TimerKind::TimeWait, self.rare.time_wait);
     }
 
     /// Ends the connection.
@@ -371,8 +379,8 @@ impl Endpoint {
     /// Takes the state of `fresh`, in the existing memory. Congestion control and optional parts are handled
     /// elsewhere.
     fn renew_rest(&mut self, fresh: &Self) {
-        let Self { established_at, time_wait, counters, timestamps, prediction, state, timer_kind, snd, .. } = fresh;
-        (self.established_at, self.time_wait, self.counters) = (*established_at, *time_wait, *counters);
+        let Self { counters, timestamps, prediction, state, timer_kind, snd, .. } = fresh;
+        self.counters = *counters;
         self.timestamps.clone_from(timestamps);
         (self.prediction, self.state, self.timer_kind) = (*prediction, *state, *timer_kind);
         self.snd.clone_from(snd);

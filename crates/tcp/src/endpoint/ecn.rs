@@ -84,6 +84,11 @@ impl EcnState {
         Segment { flags: segment.flags | Flags::ECT | cwr, ..segment }
     }
 
+    /// Handles the undo of a reduction: the peer hears of none.
+    pub fn withdraw(&mut self) {
+        self.cwr_due = false;
+    }
+
     /// Records a reduction of the window, with data sent up to `max`.
     pub fn reduced(&mut self, max: u64) {
         self.cwr_due = true;
@@ -135,6 +140,7 @@ impl Endpoint {
         if let Some(selective) = &mut self.selective
             && selective.reduce(self.snd.max, before, advances)
         {
+            self.rare.undo.forget();
             selective.proceed(delivered, self.cc.ssthresh(), u64::from(self.snd.smss));
         }
         self.rare.ecn.losses_from = self.snd.max;

@@ -11,15 +11,16 @@ mod sender;
 #[cfg(test)]
 mod tests;
 mod transmit;
+mod undo;
 
-use crate::cc::{CongestionControl, Controller, Fault};
+use crate::cc::{CongestionControl, Controller, Fault, Variable};
 use crate::config::{
     Config, DuplicateAck, FastRetransmitTimer, HandshakeRtt, InitialWindow, LossRecovery, RttSampling, SackDetection,
     ShrunkWindow, TimeoutFlight,
 };
 use crate::counters::Counters;
-use crate::recovery::{DuplicateRecovery, RecoveryPhase, Selective};
-use crate::rtt::RttEstimator;
+use crate::recovery::{DuplicateRecovery, RecoveryPhase, Selective, Undo};
+use crate::rtt::{Before, RttEstimator};
 use crate::segment::Segment;
 use crate::seq::SeqNr;
 use crate::timestamps::Timestamps;
@@ -137,9 +138,7 @@ enum Role {
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Endpoint {
-    // Rarely used fields are in front, next to the rarely used counters.
-    established_at: Instant,
-    time_wait: Duration,
+    // Rarely used counters are in front.
     counters: Counters,
     timestamps: Timestamps,
     prediction: fast::Prediction,
@@ -171,11 +170,16 @@ pub struct Endpoint {
 struct Rare {
     /// Recovery by duplicate acknowledgements; at rest while there is a `selective` one.
     recovery: DuplicateRecovery,
+    undo: Undo,
     ecn: ecn::EcnState,
     /// An acknowledgement made before the segment that it does not cover.
     early_ack: Option<Box<Segment>>,
     /// The largest window that the peer has advertised.
     largest_window: u32,
+    established_at: Instant,
+    time_wait: Duration,
+    /// The round-trip estimate before the last timeout.
+    rtt_before_timeout: Option<Before>,
     /// Time of the last restart after a pause: until data goes out, the same pause restarts the window only once.
     restarted_at: Instant,
     probes: u8,
@@ -204,9 +208,13 @@ impl Rare {
     fn new(config: &Config, role: Role) -> Self {
         Self {
             recovery: DuplicateRecovery::new(&config.recovery),
+            undo: Undo::new(config.recovery.undo),
             ecn: ecn::EcnState::new(config.ecn),
             early_ack: None,
             largest_window: 0,
+            established_at: Instant::NEVER,
+            time_wait: config.time_wait,
+            rtt_before_timeout: None,
             restarted_at: Instant::ZERO,
             probes: 0,
             syns_sent: 0,
@@ -253,8 +261,6 @@ impl Endpoint {
             LossRecovery::Tahoe | LossRecovery::Reno | LossRecovery::NewReno | LossRecovery::Vegas => false,
         };
         Self {
-            established_at: Instant::NEVER,
-            time_wait: config.time_wait,
             counters: Counters::default(),
             timestamps: Timestamps::new(config.timestamp_granularity),
             prediction: fast::Prediction::NOTHING,
@@ -280,7 +286,7 @@ impl Endpoint {
 
     /// Opens the connection with a SYN. Does nothing unless this is a client that has not been opened.
     pub fn open(&mut self, _now: Instant) {
-        if self.state == State::Closed && self.rare.role == Role::Client && self.established_at == Instant::NEVER {
+        if self.state == State::Closed && self.rare.role == Role::Client && self.rare.established_at == Instant::NEVER {
             self.state = State::SynSent;
             self.control = PendingControl::Syn;
             self.predict();
@@ -384,6 +390,18 @@ impl Endpoint {
     #[must_use]
     pub fn controlled_cwnd(&self) -> u64 {
         self.cc.cwnd()
+    }
+
+    /// Reports the connection's variables, with the names of draft-ietf-ccwg-bbr-06 section 2.1, and those of the
+    /// congestion control.
+    pub fn variables(&self, each: &mut dyn FnMut(&str, Variable<'_>)) {
+        use crate::number::float;
+        each("C.cwnd", Variable::Number(float(self.cwnd())));
+        each("C.inflight", Variable::Number(float(self.flight())));
+        if let Some(rate) = self.cc.pacing_rate() {
+            each("C.pacing_rate", Variable::Number(float(rate.as_bps()) / 8.0));
+        }
+        self.cc.variables(each);
     }
 
     /// The first answer of a custom congestion control that stops the connection: no window or no pacing rate.
@@ -540,6 +558,6 @@ impl Endpoint {
     /// The time at which the connection became ESTABLISHED.
     #[must_use]
     pub fn established_at(&self) -> Option<Instant> {
-        (self.established_at != Instant::NEVER).then_some(self.established_at)
+        (self.rare.established_at != Instant::NEVER).then_some(self.rare.established_at)
     }
 }

@@ -4,7 +4,10 @@ use super::sender::Next;
 use super::{Endpoint, PendingControl, TimerKind};
 use crate::cc::{Ack, CongestionControl, Recovered};
 use crate::config::FastRetransmitTimer;
-use crate::recovery::{Delivery, Probe, ProbeVerdict, RecoveryPhase, Repair, Resent, Selective, Situation, Span};
+use crate::number::length_u32;
+use crate::recovery::{
+    Delivery, Probe, ProbeVerdict, Proof, RecoveryPhase, Repair, Resent, Selective, Situation, Span,
+};
 use crate::segment::{SackBlock, Segment};
 use netlull_units::Instant;
 
@@ -48,13 +51,15 @@ impl Endpoint {
         let (outstanding, pipe) = (selective.board.outstanding(), selective.board.pipe());
         let mut delivery = Delivery::default();
         let at = self.situation(now, false);
-        let duplicate_sack = self.take_sack_blocks(segment, &mut selective, &mut delivery);
-        if duplicate_sack.is_some()
-            && let Some(rack) = selective.rack()
-        {
-            rack.on_duplicate_sack(at.una, at.nxt);
+        let twice = self.take_sack_blocks(segment, &mut selective, &mut delivery);
+        self.note_duplicate(twice, at.una, &mut selective, &mut delivery);
+        let proof = self.proof(segment, twice.is_some());
+        let step = selective.on_ack(&at, &delivery, &mut self.rare.undo, &proof);
+        let restored = self.restore(now, 0, selective.board.pipe());
+        if matches!(step, Repair::Recovered | Repair::RecoveredAndLost) {
+            self.end_recovery(now, &selective, restored);
         }
-        if selective.on_ack(&at, &delivery) == Repair::Lost {
+        if matches!(step, Repair::Lost | Repair::RecoveredAndLost) {
             self.begin_recovery(now, &mut selective, outstanding, pipe);
             selective.proceed(delivery.bytes, self.cc.ssthresh(), at.smss);
         }
@@ -67,8 +72,9 @@ impl Endpoint {
         let flight_before = selective.board.pipe();
         let outstanding = selective.board.outstanding();
         let phase = selective.phase();
+        let una = self.snd.una;
         // Congestion control does not open a window that is being reduced.
-        let reported = if selective.reduces() { RecoveryPhase::FastRecovery } else { phase };
+        let mut reported = if selective.reduces() { RecoveryPhase::FastRecovery } else { phase };
         let duplicate = acked == 0 && self.is_duplicate(segment, outstanding);
         let mut delivery = Delivery::default();
         if acked > 0 {
@@ -77,16 +83,20 @@ impl Endpoint {
             self.rare.probes = 0;
         }
         self.update_window(segment);
-        let duplicate_sack = self.take_sack_blocks(segment, selective, &mut delivery);
+        let twice = self.take_sack_blocks(segment, selective, &mut delivery);
         self.sample_delivery(now, segment, acked, delivery.first_sent);
         let at = self.situation(now, duplicate);
-        if duplicate_sack.is_some()
-            && let Some(rack) = selective.rack()
-        {
-            rack.on_duplicate_sack(at.una, at.nxt);
-        }
+        self.note_duplicate(twice, una, selective, &mut delivery);
         self.counters.duplicate_acks += u64::from(duplicate);
-        let step = selective.on_ack(&at, &delivery);
+        let proof = self.proof(segment, twice.is_some());
+        if acked > 0 && self.rare.undo.is_on() {
+            self.check_repeated(&proof, &mut delivery);
+        }
+        let step = selective.on_ack(&at, &delivery, &mut self.rare.undo, &proof);
+        if self.rare.undo.ends_recovery() {
+            // The window opens from its restored value.
+            reported = RecoveryPhase::FastRecovery;
+        }
         let ack = Ack {
             now,
             acked,
@@ -104,29 +114,80 @@ impl Endpoint {
             self.restart_timer_selective(now, selective);
             self.cc.on_ack(&ack);
         } else if duplicate || delivery.bytes > 0 {
-            if selective.restarts_timer_always() {
+            if selective.restarts_timer_always() && selective.board.outstanding() > 0 {
                 self.restart_timer_selective(now, selective);
             }
             self.cc.on_duplicate_ack(&ack);
         }
+        let restored = self.restore(now, acked, ack.flight);
         match step {
             Repair::Lost => self.begin_recovery(now, selective, outstanding, flight_before),
-            Repair::Recovered => self.end_recovery(now, selective),
+            Repair::Recovered => self.end_recovery(now, selective, restored),
             Repair::RecoveredAndLost => {
-                self.end_recovery(now, selective);
+                self.end_recovery(now, selective, restored);
                 self.begin_recovery(now, selective, outstanding, flight_before);
             }
             Repair::Ordinary => {
                 self.counters.partial_acks += u64::from(acked > 0 && phase == RecoveryPhase::FastRecovery)
             }
         }
+        if ack.ece {
+            self.rare.undo.confirm_congestion();
+        }
         selective.proceed(delivery.bytes, self.cc.ssthresh(), at.smss);
         let bare = acked == 0 && segment.sack_count == 0;
+        let duplicate_sack = twice.map(|twice| twice.end);
         self.look_after_probe(now, selective, ProbeEcho { duplicate_sack, bare });
         if acked > 0 {
             selective.arm_probe(&at, self.timer_at);
         }
         delivery.bytes
+    }
+
+    /// The parts of an acknowledgement that can prove a recovery needless; `repeats`: it has a D-SACK.
+    fn proof(&self, segment: &Segment, repeats: bool) -> Proof {
+        Proof { echo: self.timestamps.echo(segment), may_send: self.may_send_new_data(), repeats }
+    }
+
+    /// RFC 8985 section 6.2 step 2: an echo older than a retransmission acknowledges its original.
+    fn check_repeated(&self, proof: &Proof, delivery: &mut Delivery) {
+        if let (Some(echo), Some(sent_at)) = (proof.echo, delivery.latest_repeated())
+            && echo.wrapping_sub(self.timestamps.at(sent_at)).cast_signed() < 0
+        {
+            delivery.drop_latest();
+        }
+    }
+
+    /// Handles a D-SACK.
+    fn note_duplicate(&mut self, twice: Option<Span>, una: u64, selective: &mut Selective, delivery: &mut Delivery) {
+        let Some(twice) = twice else { return };
+        self.take_duplicate(twice, una, selective, delivery);
+    }
+
+    #[cold]
+    fn take_duplicate(&mut self, twice: Span, una: u64, selective: &mut Selective, delivery: &mut Delivery) {
+        let smss = u64::from(self.snd.smss);
+        if self.rare.undo.is_on() {
+            let segments = (twice.end - twice.start).div_ceil(smss);
+            let ours = selective.board.repeated_within(twice);
+            let known = self.rare.undo.duplicated(twice, length_u32(segments), ours, una);
+            if self.rare.undo.is_linux() {
+                if !known {
+                    return;
+                }
+                // The needless retransmission counts as delivered.
+                delivery.bytes += segments * smss;
+                if ours > 0
+                    && let Some(rack) = selective.rack()
+                {
+                    rack.note_reordering();
+                }
+            }
+        }
+        let (una, nxt) = (self.snd.una, self.snd.max);
+        if let Some(rack) = selective.rack() {
+            rack.on_duplicate_sack(twice.end, una, nxt);
+        }
     }
 
     /// The round-trip sample of an acknowledgement of `acked` new bytes, of which the first was sent at `first_sent`.
@@ -148,12 +209,13 @@ impl Endpoint {
         segment.len == 0 && !segment.flags.contains(crate::segment::Flags::FIN) && outstanding > 0
     }
 
-    /// Passes the blocks to the scoreboard. Returns the end of the first block if it is a D-SACK (RFC 2883 section
-    /// 4): data below the acknowledgement's number, or a part of the second block.
-    fn take_sack_blocks(&self, segment: &Segment, selective: &mut Selective, delivery: &mut Delivery) -> Option<u64> {
+    /// Passes the blocks to the scoreboard. Returns the first block if it is a D-SACK (RFC 2883 section 4): data below
+    /// the acknowledgement's number, or a part of the second block.
+    fn take_sack_blocks(&self, segment: &Segment, selective: &mut Selective, delivery: &mut Delivery) -> Option<Span> {
         let blocks = segment.sack_blocks();
         // 0, or less for an acknowledgement that arrives late.
         let acked = i64::from(segment.ack.distance_from(self.snd.seq(self.snd.una)));
+        let offset = |distance: i64| self.snd.una.saturating_add_signed(distance);
         let mut duplicate = None;
         for (index, block) in blocks.iter().enumerate() {
             let left = i64::from(block.left.distance_from(self.snd.seq(self.snd.una)));
@@ -163,10 +225,9 @@ impl Endpoint {
                 continue;
             }
             if index == 0 && (left < acked || blocks.get(1).is_some_and(|second| lies_within(*block, *second))) {
-                duplicate = Some(self.snd.una.saturating_add_signed(right));
+                duplicate = Some(Span { start: offset(left), end: offset(right) });
                 continue;
             }
-            let offset = |distance: i64| self.snd.una.saturating_add_signed(distance);
             selective.board.sack(Span { start: offset(left.max(0)), end: offset(right.max(0)) }, delivery);
         }
         duplicate
@@ -187,19 +248,36 @@ impl Endpoint {
         let before = self.cc.cwnd();
         // RFC 5681 section 3.1: the data of limited transmit beyond cwnd does not count.
         let loss = self.loss_of(now, outstanding.min(before.max(pipe)));
+        let prior = self.prior(loss.flight);
+        let again = selective.phase() == RecoveryPhase::FastRecovery;
         // The reduction for an echo goes on (`tcp_enter_recovery`).
-        if !selective.reduces_for_echo() {
+        let reduces = !selective.reduces_for_echo();
+        if reduces {
             self.reduce_for_loss(&loss);
         }
         selective.enter(self.snd.max, outstanding, before, pipe);
+        if again {
+            // A lost retransmission: congestion is real.
+            self.rare.undo.forget();
+        } else {
+            let prior = prior.filter(|_| reduces);
+            self.rare.undo.begin(self.snd.una, prior, false, self.retransmissions_of(selective));
+        }
         if self.rare.fast_retransmit_timer == FastRetransmitTimer::Restart {
             self.start_timer(now, TimerKind::Retransmit, self.rtt.rto());
         }
     }
 
-    fn end_recovery(&mut self, now: Instant, selective: &Selective) {
+    /// Retransmissions in flight, in segments.
+    fn retransmissions_of(&self, selective: &Selective) -> u32 {
+        length_u32(selective.board.retransmitted_bytes().div_ceil(u64::from(self.snd.smss)))
+    }
+
+    /// Handles the end of fast recovery; a window that was `restored` stays.
+    fn end_recovery(&mut self, now: Instant, selective: &Selective, restored: bool) {
         let smss = u64::from(self.snd.smss);
-        let window = selective.exit_window(self.cc.cwnd(), self.cc.ssthresh(), smss);
+        let (cwnd, ssthresh) = (self.cc.cwnd(), self.cc.ssthresh());
+        let window = if restored { cwnd } else { selective.exit_window(cwnd, ssthresh, smss) };
         self.cc.on_recovered(&Recovered { now, flight: selective.board.pipe(), window });
     }
 
@@ -253,8 +331,12 @@ impl Endpoint {
         let outstanding = selective.board.outstanding();
         let flight = outstanding.min(self.cc.cwnd().max(selective.board.pipe()));
         let loss = self.loss_of(now, flight);
+        let (prior, phase) = (self.prior(flight), selective.phase());
+        let reduces_for_echo = selective.reduces_for_echo();
         let kind = selective.on_timeout(&self.situation(now, false));
         self.cc.on_timeout(&loss, kind);
+        let prior = prior.filter(|_| !reduces_for_echo);
+        self.watch_timeout(phase, kind, prior, self.retransmissions_of(&selective));
         self.selective = Some(selective);
         self.set_wake();
         self.record_losses(now);
@@ -270,6 +352,7 @@ impl Endpoint {
         let flight = selective.flight();
         let fits = flight + smss <= window;
         if (fits || selective.is_forced())
+            && !self.rare.undo.holds_retransmissions()
             && let Some(span) = selective.next_lost()
         {
             return if self.is_held(now, span.end - span.start) { None } else { Some(self.retransmit_span(now, span)) };
@@ -285,6 +368,9 @@ impl Endpoint {
             Next::Held => {}
             Next::Nothing => self.record_nothing_to_send(),
         }
+        if self.rare.undo.holds_retransmissions() && self.ends_forward() {
+            return self.transmit_selective(now);
+        }
         if !fits {
             return None;
         }
@@ -293,11 +379,23 @@ impl Endpoint {
         Some(self.retransmit_span(now, span))
     }
 
+    /// Ends F-RTO if no new data could go out (RFC 5682 section 3.1 step 2.b). True if it ended.
+    #[cold]
+    fn ends_forward(&mut self) -> bool {
+        let max = self.snd.max;
+        let sent_nothing = self.selective.as_deref().is_some_and(|selective| max <= selective.recovery_point());
+        let ends = self.rare.undo.tries_forward() && sent_nothing;
+        if ends {
+            self.rare.undo.stop_forward();
+        }
+        ends
+    }
+
     /// Retransmits a segment of the scoreboard, regardless of the windows.
     fn retransmit_span(&mut self, now: Instant, span: Span) -> Segment {
         let data_end = span.end.min(self.snd.queued);
         let len = data_end.saturating_sub(span.start);
-        self.count_retransmission(span.start, len);
+        self.count_retransmission(now, span.start, len);
         let segment = self.data_segment(now, span.start, len);
         let end = span.start + u64::from(segment.sequence_len());
         let smss = u64::from(self.snd.smss);

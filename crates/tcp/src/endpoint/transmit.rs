@@ -121,6 +121,7 @@ impl Endpoint {
         match self.snd.next(window, self.rare.largest_window) {
             Next::Send(len) if self.is_held(now, len) => None,
             Next::Send(len) => Some(self.transmit_next(now, len)),
+            _ if self.cannot_send_forward() => self.transmit_data(now),
             Next::Nothing => {
                 self.record_nothing_to_send();
                 None
@@ -185,7 +186,7 @@ impl Endpoint {
                 self.times.timed_at = now;
             }
         } else {
-            self.count_retransmission(offset, len);
+            self.count_retransmission(now, offset, len);
         }
         let mut segment = self.data_segment(now, offset, len);
         if is_new {
@@ -227,7 +228,7 @@ impl Endpoint {
 
     /// Retransmits `len` bytes from `offset`.
     fn repeat(&mut self, now: Instant, offset: u64, len: u64) -> Segment {
-        self.count_retransmission(offset, len);
+        self.count_retransmission(now, offset, len);
         let segment = self.data_segment(now, offset, len);
         let span = Span { start: offset, end: offset + u64::from(segment.sequence_len()) };
         self.record_lost(now, span);
@@ -237,7 +238,8 @@ impl Endpoint {
         segment
     }
 
-    pub(super) fn count_retransmission(&mut self, offset: u64, len: u64) {
+    pub(super) fn count_retransmission(&mut self, now: Instant, offset: u64, len: u64) {
+        self.note_repeat(now, offset, len);
         self.counters.retransmitted_segments += 1;
         self.counters.retransmitted_bytes += len.min(self.snd.max - offset);
         // RFC 6298 section 3, Karn's algorithm: the acknowledgement of timed data may belong to the retransmission.

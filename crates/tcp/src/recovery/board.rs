@@ -58,6 +58,8 @@ pub(crate) struct Scoreboard {
     marked: u64,
     /// The number below which RACK can skip first transmissions.
     first_original: u64,
+    /// The end of the data in flight when losses proved needless; below it, retransmitted segments have no other mark.
+    unmarked_to: u64,
 }
 
 impl Scoreboard {
@@ -83,7 +85,8 @@ impl Scoreboard {
     /// True if all data is in flight for the first time.
     pub fn is_plain(&self) -> bool {
         let unmarked = (self.sacked_bytes | self.lost_bytes | self.retransmitted_bytes) == 0;
-        unmarked && self.sacked.is_empty() && self.retransmissions.is_empty()
+        let first_time = self.unmarked_to == 0 || self.sent.first().is_none_or(|first| first.start >= self.unmarked_to);
+        unmarked && first_time && self.sacked.is_empty() && self.retransmissions.is_empty()
     }
 
     /// The last transmission of the first segment.
@@ -498,6 +501,36 @@ impl Scoreboard {
         self.retransmissions.clear();
         (self.lost_bytes, self.retransmitted_bytes) = (0, 0);
         self.forget_sacks();
+    }
+
+    /// Erases the marks of losses: the segments were late. `reexamine`: RACK looks at all of them again.
+    pub fn unmark_losses(&mut self, reexamine: bool) {
+        for sent in self.sent.iter_mut() {
+            sent.marks &= !LOST;
+        }
+        self.lost_bytes = 0;
+        self.marked = self.gone;
+        self.unmarked_to = self.end().unwrap_or(0);
+        if reexamine {
+            self.first_original = self.gone;
+        }
+    }
+
+    /// Bytes retransmitted and neither arrived nor lost.
+    pub fn retransmitted_bytes(&self) -> u64 {
+        self.retransmitted_bytes
+    }
+
+    /// True if retransmissions are in flight, or the first segment was retransmitted (`tcp_any_retrans_done`).
+    pub fn has_retransmitted(&self) -> bool {
+        self.retransmitted_bytes > 0 || self.sent.first().is_some_and(|first| first.is(EVER_RETRANSMITTED))
+    }
+
+    /// The segments wholly in `block` that were retransmitted at any time.
+    pub fn repeated_within(&self, block: Span) -> u32 {
+        let first = self.sent.partition_point(|sent| sent.start < block.start);
+        let within = self.sent[first..].iter().take_while(|sent| sent.end() <= block.end);
+        within.fold(0, |count, sent| count + u32::from(sent.is(EVER_RETRANSMITTED)))
     }
 
     /// True if the receiver dropped SACKed data: the first segment is SACKed, and not acknowledged.

@@ -519,6 +519,26 @@ impl DuplicateRecovery {
         kind
     }
 
+    /// True if needless recoveries can be undone: the repair has no memory of its own.
+    pub fn can_undo(&self) -> bool {
+        matches!(self.kind, Kind::Reno | Kind::NewReno)
+    }
+
+    /// The offset after the last byte sent before the last loss.
+    pub fn recovery_point(&self) -> u64 {
+        self.recover
+    }
+
+    /// Ends a needless recovery.
+    pub fn abort(&mut self) {
+        self.reopen();
+    }
+
+    /// Makes the window `target` until the next acknowledgement of new data (RFC 5682 section 2.1 step 2.b).
+    pub fn admit(&mut self, target: u64, cwnd: u64) {
+        self.adjustment = target.cast_signed() - cwnd.cast_signed();
+    }
+
     /// Retransmits everything from the first unacknowledged byte on, without a detected loss. Returns the phase
     /// before.
     pub fn pull_back(&mut self) -> RecoveryPhase {

@@ -11,11 +11,13 @@ mod early;
 mod rack;
 mod selective;
 mod sent;
+mod undo;
 
 pub(crate) use duplicates::{Acked, Duplicate, DuplicateRecovery, ExitWindow, PartialAck};
 pub(crate) use rack::{Probe, ProbeVerdict};
-pub(crate) use selective::{Repair, Selective, Situation};
+pub(crate) use selective::{Proof, Repair, Selective, Situation};
 pub(crate) use sent::{Delivery, Resent, Span};
+pub(crate) use undo::{Prior, Undo};
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -108,8 +108,18 @@ impl Rack {
         self.fack = self.fack.max(delivery.highest);
     }
 
-    /// Section 6.2 step 4: handles a D-SACK; the window grows once per round trip.
-    pub fn on_duplicate_sack(&mut self, una: u64, nxt: u64) {
+    /// Handles the proof that a segment arrived after later ones.
+    pub fn note_reordering(&mut self) {
+        self.reordering_seen = true;
+    }
+
+    /// Section 6.2 step 4: handles a D-SACK of data up to `end`; the window grows once per round trip. In Linux only
+    /// after reordering, and not for a tail loss probe (`tcp_dsack_seen`).
+    pub fn on_duplicate_sack(&mut self, end: u64, una: u64, nxt: u64) {
+        let of_probe = self.probe.is_some_and(|probe| probe.end == end);
+        if self.clock == RackClock::Jiffies && (!self.reordering_seen || of_probe) {
+            return;
+        }
         if self.dsack_round.is_none_or(|round| una >= round) {
             self.dsack_round = Some(nxt);
             self.multiplier = self.multiplier.saturating_add(1);
@@ -124,6 +134,11 @@ impl Rack {
             self.persist = PERSIST_RECOVERIES;
             self.multiplier = 1;
         }
+    }
+
+    /// Handles a recovery undone by D-SACKs: it does not count.
+    pub fn on_undone(&mut self) {
+        self.persist = PERSIST_RECOVERIES.min(self.persist + 1);
     }
 
     /// Section 6.2 step 4: the time by which a segment may arrive later than its successors.

@@ -4,6 +4,7 @@
 use super::board::Scoreboard;
 use super::rack::Rack;
 use super::sent::{Delivery, Span};
+use super::undo::{Evidence, Undo};
 use super::{Journal, RecoveryPhase};
 use crate::cc::TimeoutKind;
 use crate::config::{LossRecovery, RackClock, Recovery, SackDetection, WindowReduction};
@@ -72,6 +73,16 @@ pub(crate) enum Repair {
     RecoveredAndLost,
 }
 
+impl Repair {
+    /// The same, at the early end of a recovery.
+    fn after_end(self) -> Self {
+        match self {
+            Self::Ordinary | Self::Recovered => Self::Recovered,
+            Self::Lost | Self::RecoveredAndLost => Self::RecoveredAndLost,
+        }
+    }
+}
+
 /// The state of the connection around one acknowledgement, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Situation {
@@ -82,6 +93,30 @@ pub(crate) struct Situation {
     pub srtt: Option<Duration>,
     /// True if the acknowledgement repeats SND.UNA.
     pub duplicate: bool,
+}
+
+/// The parts of an acknowledgement that can prove a recovery needless.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Proof {
+    /// The echoed timestamp.
+    pub echo: Option<u32>,
+    /// True if new data is queued and fits the peer's window.
+    pub may_send: bool,
+    /// True if it reports data that arrived twice.
+    pub repeats: bool,
+}
+
+/// The recovery after an acknowledgement was searched for a proof.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Course {
+    /// No proof.
+    Unchanged,
+    /// The reduction is undone; the recovery ends in the usual way, or is over.
+    Restored,
+    /// The reduction is undone, and the recovery ends here.
+    Ended,
+    /// Retransmissions in flight could still be needed: nothing more is marked or retransmitted for now.
+    Waits,
 }
 
 /// Recovery on a scoreboard.
@@ -318,9 +353,13 @@ impl Selective {
     }
 
     /// Handles a delivery: called once per acknowledgement, after the scoreboard.
-    pub fn on_ack(&mut self, at: &Situation, delivery: &Delivery) -> Repair {
+    pub fn on_ack(&mut self, at: &Situation, delivery: &Delivery, undo: &mut Undo, proof: &Proof) -> Repair {
         let order = self.board.last_lost_order();
-        let lost = self.find_losses(at, delivery);
+        if let Detection::Rack(rack) = &mut self.detection {
+            rack.update(at.now, delivery);
+        }
+        let course = if undo.is_on() { self.judge(at, delivery, undo, proof) } else { Course::Unchanged };
+        let lost = self.losses_after(course, at, delivery);
         self.lost_now = self.board.last_lost_order() > order;
         self.safe = self.phase != Phase::Open && delivery.advances && lost == 0;
         if at.duplicate && delivery.sacked > 0 {
@@ -328,7 +367,7 @@ impl Selective {
         } else if !at.duplicate {
             self.duplicates = 0;
         }
-        match self.phase {
+        let repair = match self.phase {
             Phase::Open => {
                 // RFC 6675 section 5 step 2: DupThresh duplicates are enough, even if their bytes are not.
                 let lost = lost + self.lost_by_count();
@@ -336,12 +375,137 @@ impl Selective {
                 if lost > 0 || self.board.next_waiting().is_some() { Repair::Lost } else { Repair::Ordinary }
             }
             Phase::Reduction => self.follow_reduction(at.una, lost > 0),
-            Phase::FastRecovery | Phase::Loss { .. } if at.una >= self.recover => self.leave(),
+            Phase::FastRecovery | Phase::Loss { .. } if at.una >= self.recover => {
+                self.leave(course == Course::Restored)
+            }
             // ns-2's TCP/Linux takes a loss found after a timeout as a new one.
             Phase::Loss { .. } if lost > 0 && self.is_rate_halving() => Repair::Lost,
             Phase::FastRecovery if self.lost_again() => Repair::Lost,
             Phase::FastRecovery | Phase::Loss { .. } => Repair::Ordinary,
+        };
+        if course == Course::Ended { repair.after_end() } else { repair }
+    }
+
+    /// Searches for losses as far as the course of recovery allows. Returns the bytes.
+    fn losses_after(&mut self, course: Course, at: &Situation, delivery: &Delivery) -> u64 {
+        match (course, &self.detection) {
+            (Course::Waits, _) => {
+                self.reorder_at = Instant::NEVER;
+                0
+            }
+            // By number, the same segment would be lost again at once.
+            (Course::Ended, Detection::Rfc6675 | Detection::Forward { .. }) => 0,
+            _ => self.find_losses(at, delivery),
         }
+    }
+
+    /// Looks for a proof that the recovery was needless.
+    fn judge(&mut self, at: &Situation, delivery: &Delivery, undo: &mut Undo, proof: &Proof) -> Course {
+        undo.release_retransmissions();
+        match self.phase {
+            Phase::Open => {
+                if !undo.is_reported() {
+                    return Course::Unchanged;
+                }
+                self.note_undone_by_duplicates();
+                undo.conclude(false);
+                Course::Restored
+            }
+            Phase::Reduction => Course::Unchanged,
+            Phase::FastRecovery => self.judge_fast_recovery(at, delivery, undo, proof),
+            Phase::Loss { .. } => self.judge_timeout(at, delivery, undo, proof),
+        }
+    }
+
+    fn judge_fast_recovery(&mut self, at: &Situation, delivery: &Delivery, undo: &mut Undo, proof: &Proof) -> Course {
+        let evidence = if delivery.advances { undo.evidence(proof.echo) } else { None };
+        if at.una >= self.recover {
+            // `tcp_try_undo_recovery`.
+            if evidence.is_none() {
+                return Course::Unchanged;
+            }
+            undo.conclude(true);
+            return Course::Restored;
+        }
+        if evidence == Some(Evidence::Timestamp) {
+            // `tcp_try_undo_partial`: the original has filled the hole.
+            if let Some(rack) = self.rack() {
+                rack.note_reordering();
+            }
+            if undo.is_linux() && self.board.retransmitted_bytes() > 0 {
+                undo.hold_retransmissions();
+                return Course::Waits;
+            }
+            if !self.board.has_retransmitted() {
+                undo.forget_stamp();
+            }
+            // Linux' RACK does not look at a segment again that it has found lost.
+            self.board.unmark_losses(!undo.is_linux());
+            self.abort();
+            undo.conclude(true);
+            return Course::Ended;
+        }
+        if !undo.is_reported() {
+            return Course::Unchanged;
+        }
+        // `tcp_try_undo_dsack` keeps the marks of losses.
+        if !undo.is_linux() {
+            self.board.unmark_losses(true);
+        }
+        self.note_undone_by_duplicates();
+        self.abort();
+        undo.conclude(true);
+        Course::Ended
+    }
+
+    /// RFC 5682 section 3.1, as `tcp_process_loss` has it.
+    fn judge_timeout(&mut self, at: &Situation, delivery: &Delivery, undo: &mut Undo, proof: &Proof) -> Course {
+        let evidence = if delivery.advances { undo.evidence(proof.echo) } else { None };
+        let new_data_sent = at.nxt > self.recover;
+        // Step 3.b: data that was not retransmitted has arrived. RFC 5682 expects new data before, Linux does not.
+        let original = delivery.lowest_original.is_some_and(|end| end <= self.recover);
+        let forward = undo.tries_forward() && original && (new_data_sent || undo.is_linux());
+        if evidence.is_some() || forward {
+            self.board.unmark_losses(true);
+            self.abort();
+            undo.conclude(true);
+            return Course::Ended;
+        }
+        if !undo.tries_forward() {
+            return Course::Unchanged;
+        }
+        if new_data_sent {
+            // Step 3.a: the new data has arrived before the old.
+            if delivery.sacked > 0 || (at.duplicate && !proof.repeats) {
+                undo.stop_forward();
+            }
+        } else if delivery.advances && at.una < self.recover {
+            // Step 2.b: new data, if possible.
+            if proof.may_send {
+                undo.hold_retransmissions();
+            } else {
+                undo.stop_forward();
+            }
+        }
+        Course::Unchanged
+    }
+
+    fn note_undone_by_duplicates(&mut self) {
+        if let Some(rack) = self.rack() {
+            rack.on_undone();
+        }
+    }
+
+    /// Ends recovery before all data sent before it is acknowledged.
+    fn abort(&mut self) {
+        self.phase = Phase::Open;
+        self.forced = false;
+        self.duplicates = 0;
+    }
+
+    /// The offset after the last byte sent before the recovery or the timeout.
+    pub fn recovery_point(&self) -> u64 {
+        self.recover
     }
 
     /// The end of a reduction without a loss: the acknowledgement of data sent after its start.
@@ -394,10 +558,7 @@ impl Selective {
                 let first = self.board.mark_lost_below(highest.saturating_sub(u64::from(*reordering) * at.smss));
                 first + self.board.mark_lost_retransmissions(delivery, *reordering, *single_pass)
             }
-            Detection::Rack(rack) => {
-                rack.update(at.now, delivery);
-                self.find_overdue(at)
-            }
+            Detection::Rack(_) => self.find_overdue(at),
         }
     }
 
@@ -538,8 +699,11 @@ impl Selective {
         }
     }
 
-    fn leave(&mut self) -> Repair {
-        if let Detection::Rack(rack) = &mut self.detection {
+    /// The end of recovery; `restored`: it was needless.
+    fn leave(&mut self, restored: bool) -> Repair {
+        if let Detection::Rack(rack) = &mut self.detection
+            && !restored
+        {
             rack.on_recovered();
         }
         let fast = self.phase == Phase::FastRecovery;

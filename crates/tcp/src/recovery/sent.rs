@@ -118,6 +118,20 @@ impl Delivery {
         }
     }
 
+    /// Takes back that the latest retransmission has arrived: its original has.
+    pub fn drop_latest(&mut self) {
+        let (Some(sent_at), Some(end)) = (self.timed, self.lowest_original) else {
+            self.latest = None;
+            return;
+        };
+        self.latest = Some((Transmission { sent_at, end }, Resent::No));
+    }
+
+    /// The time of the latest transmission, if it is a retransmission.
+    pub fn latest_repeated(&self) -> Option<Instant> {
+        self.latest.filter(|(_, resent)| *resent == Resent::Yes).map(|(latest, _)| latest.sent_at)
+    }
+
     /// The last transmission time of originals, if the latest transmission is a retransmission below all of them.
     pub(super) fn originals_above_the_latest(&self) -> Option<Instant> {
         let (Some((latest, Resent::Yes)), Some(lowest)) = (self.latest, self.lowest_original) else { return None };

@@ -74,6 +74,7 @@ fn apply_choice(config: &mut Config, name: &str, value: &str) -> Result<bool, St
         "loss_recovery" => config.recovery.loss_recovery = named(value)?,
         "sack_detection" => config.recovery.sack_detection = named(value)?,
         "window_reduction" => config.recovery.window_reduction = named(value)?,
+        "undo" => config.recovery.undo = named(value)?,
         "ecn" => config.ecn = named(value)?,
         "reading" => config.flow_control.application_read = named(value)?,
         "growth" => config.cwnd.growth = named(value)?,

@@ -25,7 +25,7 @@ enum Actual {
 }
 
 /// Names of quantities that are numbers: bytes, counts, or seconds.
-const NUMBERS: [&str; 27] = [
+const NUMBERS: [&str; 29] = [
     "cwnd",
     "ssthresh",
     "cwnd_segments",
@@ -44,6 +44,8 @@ const NUMBERS: [&str; 27] = [
     "timer",
     "timeouts",
     "fast_retransmits",
+    "undone_fast_retransmits",
+    "undone_timeouts",
     "partial_acks",
     "duplicate_acks",
     "retransmitted",
@@ -120,6 +122,8 @@ impl Expectation {
             "rcv_nxt" => tcp.rcv_nxt(),
             "timeouts" => counters.timeouts,
             "fast_retransmits" => counters.fast_retransmits,
+            "undone_fast_retransmits" => counters.undone_fast_retransmits,
+            "undone_timeouts" => counters.undone_timeouts,
             "partial_acks" => counters.partial_acks,
             "duplicate_acks" => counters.duplicate_acks,
             "retransmitted" => counters.retransmitted_segments,

@@ -4,7 +4,7 @@ use super::{Closing, Fate, Reader, Scene, Writer};
 use netlull_tcp::{
     Algorithm, ApplicationRead, Config, DelayedAck, DuplicateAck, Ecn, FastRetransmitTimer, FullAck, Growth,
     HandshakeRtt, Increase, InitialWindow, LossRecovery, PartialAckTimer, RepeatedTimeout, RttClock, RttSampling,
-    SackDetection, ShrunkWindow, SsthreshFrom, TimeoutFlight, WindowReduction, WindowUpdate,
+    SackDetection, ShrunkWindow, SsthreshFrom, TimeoutFlight, Undo, WindowReduction, WindowUpdate,
 };
 use netlull_units::{Bytes, Duration};
 
@@ -65,7 +65,7 @@ fn receiving(from: &mut Source<'_>) -> Config {
 
 /// Configuration of an end: every algorithm with every recovery.
 fn config(from: &mut Source<'_>) -> Config {
-    use LossRecovery as L;
+    use {LossRecovery as L, WindowReduction as W};
     let mut config = receiving(from);
     let algorithms: Vec<Algorithm> = Algorithm::catalogue().iter().map(|info| info.algorithm.clone()).collect();
     let limit = Increase::ByteCounting { limit: 2 };
@@ -75,8 +75,7 @@ fn config(from: &mut Source<'_>) -> Config {
         from.one_of(&[L::NewReno, L::Sack, L::Rack, L::Sack, L::Rack, L::Tahoe, L::Reno, L::Vegas]);
     config.recovery.sack_detection =
         from.one_of(&[SackDetection::Rfc6675, SackDetection::Forward, SackDetection::Counting]);
-    config.recovery.window_reduction =
-        from.one_of(&[WindowReduction::Proportional, WindowReduction::Immediate, WindowReduction::RateHalving]);
+    config.recovery.window_reduction = from.one_of(&[W::Proportional, W::Immediate, W::RateHalving, W::Linux6]);
     config.ecn = from.one_of(&[Ecn::Off, Ecn::Classic, Ecn::Dctcp]);
     config.cwnd.hystart = from.one_of(&[true, false]);
     config.nagle = from.one_of(&[false, true]);
@@ -112,6 +111,7 @@ fn recovering(from: &mut Source<'_>, mut config: Config) -> Config {
     config.recovery.full_ack = from.one_of(&[FullAck::FlightLimited, FullAck::Ssthresh, FullAck::Deflated]);
     config.recovery.partial_ack_timer = from.one_of(&[PartialAckTimer::Impatient, PartialAckTimer::SlowButSteady]);
     config.recovery.fast_retransmit_timer = from.one_of(&[FastRetransmitTimer::Keep, FastRetransmitTimer::Restart]);
+    config.recovery.undo = from.one_of(&[Undo::Off, Undo::Rfc, Undo::Linux6]);
     config.flow_control.shrunk_window = from.one_of(&[ShrunkWindow::Keep, ShrunkWindow::PullBack]);
     config.flow_control.window_update =
         from.one_of(&[WindowUpdate::Any, WindowUpdate::Larger, WindowUpdate::LargerOrZero]);

@@ -43,6 +43,19 @@ pub(super) struct Times {
 }
 
 impl Phy {
+    /// The rates of its links.
+    #[must_use]
+    pub const fn rates(self) -> &'static [BitRate] {
+        match self {
+            Self::Base100Tx => const { &[BitRate::from_mbps(100)] },
+            Self::Base1000T => const { &[BitRate::from_mbps(1000)] },
+            Self::Base10GT => const { &[BitRate::from_mbps(10_000)] },
+            Self::Bj3Fast | Self::Bj3Deep | Self::Bj3Dual => {
+                const { &[BitRate::from_mbps(40_000), BitRate::from_mbps(100_000)] }
+            }
+        }
+    }
+
     pub(super) const fn times(self) -> Times {
         let (sleep, wake, power) = match self {
             Self::Base100Tx => (200_000, 30_500, SHARE),
@@ -63,13 +76,13 @@ impl Phy {
 /// A device whose timers are published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum LpiDevice {
-    /// Raspberry Pi 3B+: a hysteresis of 600 us (reading: its driver's default until raspberrypi/linux#7295).
+    /// Raspberry Pi 3B+: a hysteresis of 600 us (raspberrypi/linux#2882; 50 us since raspberrypi/linux#7295).
     #[serde(rename = "raspberry-pi-3b+")]
     RaspberryPi3BPlus,
     /// Raspberry Pi 5: a hysteresis of 250 ms (raspberrypi/linux#7251).
     #[serde(rename = "raspberry-pi-5")]
     RaspberryPi5,
-    /// MediaTek mt7621: a hysteresis of 30 us (reading: its driver's default).
+    /// MediaTek mt7621: a hysteresis of 30 us (openwrt/openwrt#17351).
     #[serde(rename = "mt7621")]
     Mt7621,
     /// Realtek RTL8372: a hysteresis of 5 us (reading: the timer in logicog/RTLPlayground#28).

@@ -15,7 +15,7 @@ impl Link {
         // A link that schedules its departures counts accepted packets. Other links count stored packets and packets
         // passed on.
         let (accepted_packets, accepted_bytes) = match &self.transmitter {
-            Transmitter::Fixed(_) => {
+            Transmitter::Fixed(_) | Transmitter::Dozing(_) => {
                 (self.taken_on_packets + self.flight.pushed(), self.taken_on_bytes + self.stored_bytes)
             }
             Transmitter::Variable(variable) => variable.accepted(),
@@ -29,7 +29,9 @@ impl Link {
             delivered_packets: self.taken_on_packets + self.flight.popped(),
             delivered_bytes: self.taken_on_bytes + self.arrived_bytes,
             served_packets: match &self.transmitter {
-                Transmitter::Fixed(_) => accepted_packets + tally.stranded_packets - cut_short - in_queue.packets,
+                Transmitter::Fixed(_) | Transmitter::Dozing(_) => {
+                    accepted_packets + tally.stranded_packets - cut_short - in_queue.packets
+                }
                 Transmitter::Variable(_) => tally.served_packets,
             },
             waited_ns: tally.waited_ns - in_queue.in_full_ns,
@@ -67,7 +69,7 @@ impl Link {
     /// are in none of its sums.
     fn in_queue(&self, now: Instant) -> InQueue {
         match &self.transmitter {
-            Transmitter::Fixed(_) => self
+            Transmitter::Fixed(_) | Transmitter::Dozing(_) => self
                 .backlog
                 .as_ref()
                 .map_or_else(InQueue::default, |backlog| InQueue::at(now.as_nanos(), &backlog.waiting)),
@@ -104,12 +106,14 @@ impl Link {
                 waiting.clear();
             }
             Transmitter::Variable(variable) => variable.fall_asleep(now, stranded, tally, schedule),
+            // A link with a controller is refused by [[sleep]].
+            Transmitter::Dozing(_) => {}
         }
         schedule.set(self.delivery, Instant::NEVER);
         let lost = &stranded[first..];
         let (packets, bytes) = (lost.len() as u64, lost.iter().map(|packet| u64::from(packet.size)).sum::<u64>());
         match &mut self.transmitter {
-            Transmitter::Fixed(_) => self.stored_bytes -= bytes,
+            Transmitter::Fixed(_) | Transmitter::Dozing(_) => self.stored_bytes -= bytes,
             Transmitter::Variable(variable) => variable.forget_accepted(packets, bytes),
         }
         tally.stranded_packets += packets;
@@ -117,8 +121,8 @@ impl Link {
         tally.asleep_bytes += bytes;
         let ingress = self.ingress.get_or_insert_default();
         ingress.closed = true;
-        if let Some(noise) = &mut ingress.noise {
-            noise.lose_all();
+        if let Some(arrivals) = &mut ingress.arrivals {
+            arrivals.lose_all();
         }
         self.asleep_since = Some(now.as_nanos());
     }

@@ -31,7 +31,8 @@ pub(super) struct Ways<'a> {
     paths: &'a Paths,
     /// Links without extra components.
     plain: ById<LinkId, bool>,
-    /// Links with a gateway at the far end. The gateway's action depends on the earlier packets.
+    /// Links with a gateway at the far end, whose action depends on the earlier packets, and links on which packets
+    /// overtake others.
     steered: ById<LinkId, bool>,
 }
 
@@ -41,7 +42,7 @@ impl<'a> Ways<'a> {
             senders,
             paths,
             plain: links.iter().map(Link::can_run_ahead).collect(),
-            steered: links.iter().map(|link| link.is_steered).collect(),
+            steered: links.iter().map(|link| link.is_steered || link.reorders()).collect(),
         }
     }
 
@@ -184,8 +185,8 @@ impl Order {
         })
     }
 
-    /// Returns true if an agent is the only sender on its first link, which is plain, and no gateway inspects packets
-    /// to it.
+    /// Returns true if an agent is the only sender on its first link, which is plain, and its packets need no event: no
+    /// gateway inspects them, and none overtakes others on the last link.
     pub fn is_alone(&self, ways: &Ways<'_>, agent: AgentId) -> bool {
         let alone = |&first: &LinkId| self.neighbours[first].feeder == Feeder::Agent(agent) && ways.plain[first];
         ways.paths[agent].first().is_some_and(alone) && !ways.steered[ways.arrives_on(agent)]

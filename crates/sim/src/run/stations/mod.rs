@@ -77,7 +77,11 @@ pub(super) enum Given {
 
 impl Given {
     fn is_taken(self) -> bool {
-        matches!(self, Self::Queued(Offered::Arrives(_) | Offered::Held) | Self::Watched(Admission::Accepted))
+        matches!(
+            self,
+            Self::Queued(Offered::Arrives(_) | Offered::Overtakes(_) | Offered::Held)
+                | Self::Watched(Admission::Accepted)
+        )
     }
 
     /// Returns true if the packet was transmitted and lost.

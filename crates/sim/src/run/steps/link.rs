@@ -180,7 +180,7 @@ impl LinkRate {
         }
         let model = power_model(&scenario.power, config.power.as_deref())?.of(index, &scenario.links[index]);
         let model = model.with_transition_power(transition_power(&scenario.links[index]));
-        let controller = scenario.links[..index].iter().filter(|link| link.control.is_some()).count();
+        let controller = scenario.links[..index].iter().filter(|link| link.is_controlled()).count();
         let place = format!("link.{}.controller", config.link);
         Ok(Self {
             episode: Episode::new(scenario, config.step, place)?,

@@ -6,7 +6,7 @@ use crate::net::ids::{AgentId, ControllerId, FlowId, StationId};
 use crate::probe::{FlowSample, LinkSample};
 use crate::run::error::RunError;
 use crate::run::gateway_probe::Ends;
-use crate::run::phases::{Census, Counts};
+use crate::run::phases::{Census, Counts, LowPower};
 use crate::run::rerouting::SleepTimes;
 use netlull_mechanism::station::StationEvent;
 use netlull_units::Instant;
@@ -57,8 +57,16 @@ impl World {
             tcp: hosts.endpoints.iter().map(|endpoint| *endpoint.counters()).collect(),
             delivered: hosts.flows().map(|flow| self.delivered(flow)).collect(),
             rate_changes: net.links.iter().map(changes).collect(),
-            low_power: self.controllers.low_power(net.now),
+            low_power: self.low_power(),
         }
+    }
+
+    /// The times of the links with low-power idle.
+    pub(in crate::run) fn low_power(&self) -> LowPower {
+        let (net, mut all) = (&self.net, self.controllers.low_power(self.net.now));
+        let links = net.links.iter().enumerate();
+        all.extend(links.filter_map(|(index, link)| Some((index, link.low_power(net.now)?.0))));
+        all
     }
 
     /// Bytes delivered to the receiving application of a flow: in order for TCP, on the wire for datagrams.
@@ -99,7 +107,7 @@ impl World {
                 delivered_bytes: counters.delivered_bytes,
                 dropped_packets: counters.dropped_packets + counters.lost_packets + counters.asleep_packets,
                 queue_packets: link.waiting_packets(now),
-                rate_bps: link.rate().as_bps(),
+                rate_bps: link.rate(now).as_bps(),
             };
             self.observers.recorder.link(now, id.number(), sample);
         }

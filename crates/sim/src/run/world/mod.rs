@@ -204,6 +204,7 @@ impl World {
     fn queued(&mut self, now: Instant, link: LinkId, packet: &Packet, offered: Offered) {
         match offered {
             Offered::Arrives(at) => self.arrive(link, at, packet),
+            Offered::Overtakes(at) => self.arrive_in_order(link, at, packet),
             Offered::Held => self.hold(link, packet),
             Offered::Refused(admission) => self.decided(now, link, packet, admission),
         }
@@ -259,8 +260,7 @@ impl World {
         let Some(packet) = self.net.links[link].advance_to_next(now, &mut self.net.schedule) else {
             return self.depart_or_resume(link);
         };
-        let arrives = self.net.links[link].arrival(now);
-        self.arrive(link, arrives, &packet);
+        self.sent(now, link, &packet);
         if let Some(controller) = self.net.links[link].controller {
             self.controllers.on_departed(controller, &mut self.net);
         }
@@ -273,8 +273,7 @@ impl World {
         let marked = self.net.links[link].marked_packets();
         let departure = self.net.links[link].advance(now, &mut self.net.schedule);
         if let Departure::Packet { packet, .. } = departure {
-            let arrives = self.net.links[link].arrival(now);
-            self.arrive(link, arrives, &packet);
+            self.sent(now, link, &packet);
         }
         while let Some(packet) = self.net.links[link].take_discarded() {
             self.drop(now, Some(link), &packet);
@@ -294,6 +293,23 @@ impl World {
         if let Departure::Packet { .. } = departure {
             self.controllers.on_departed(controller, &mut self.net);
         }
+    }
+
+    /// Processes a packet whose transmission ends at `now` on a link that schedules its departures.
+    #[inline]
+    fn sent(&mut self, now: Instant, link: LinkId, packet: &Packet) {
+        match self.net.links[link].arrival(now, packet) {
+            Offered::Arrives(at) => self.arrive(link, at, packet),
+            Offered::Overtakes(at) => self.arrive_in_order(link, at, packet),
+            Offered::Held | Offered::Refused(_) => {}
+        }
+    }
+
+    /// Processes a packet's computed arrival at the far end of a link on which packets overtake others. Nothing beyond
+    /// that link runs ahead.
+    #[cold]
+    fn arrive_in_order(&mut self, link: LinkId, arrives: u64, packet: &Packet) {
+        self.net.links[link].store_in_order(arrives, packet, &mut self.net.schedule, &mut self.net.store);
     }
 
     /// Processes a packet's computed arrival at the far end of a link, and follows it as far ahead as possible.
@@ -320,7 +336,9 @@ impl World {
                         Offered::Refused(admission) => {
                             return self.decided(Instant::from_nanos(arrives), id, packet, admission);
                         }
-                        Offered::Held => return debug_assert!(false, "a link that holds packets ran ahead"),
+                        Offered::Held | Offered::Overtakes(_) => {
+                            return debug_assert!(false, "a link that holds or reorders packets ran ahead");
+                        }
                     }
                 }
                 NextHop::Here => {

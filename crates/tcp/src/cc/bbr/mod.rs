@@ -16,9 +16,10 @@ mod loss;
 mod probe_bw;
 #[cfg(test)]
 mod tests;
+mod variables;
 
 use super::info::{AlgorithmInfo, KnownWith, ParameterInfo, constant};
-use super::{Ack, CongestionControl, Delivery, Idle, Loss, Recovered, Spurious, Start, TimeoutKind};
+use super::{Ack, CongestionControl, Delivery, Idle, Loss, Recovered, Spurious, Start, TimeoutKind, Variable};
 use crate::config::{Algorithm, Config};
 use crate::delivery::{DeliveryRate, LostSegment};
 use crate::number::whole;
@@ -539,6 +540,10 @@ impl CongestionControl for Bbr {
     #[inline]
     fn send_quantum(&self) -> u64 {
         self.send_quantum
+    }
+
+    fn variables(&self, each: &mut dyn FnMut(&str, Variable<'_>)) {
+        self.each_variable(each);
     }
 
     #[inline]

@@ -372,3 +372,31 @@ fn it_agrees_with_the_library() {
     }
     assert!(x > 1e18, "{x}");
 }
+
+#[test]
+fn after_a_needless_loss_the_cubic_function_goes_on_where_it_was() {
+    // RFC 9438 section 4.9. A first loss at 100 segments leaves 70, and the stage after it has W_max = 100.
+    let mut cubic = Cubic::new(&Config::default());
+    let start = Start { now: Instant::ZERO, smss: 1000, initial_window: 100 * SMSS, rtt: None };
+    cubic.on_established(&start);
+    cubic.on_loss(&loss(100));
+    cubic.on_recovered(&Recovered { now: Instant::ZERO, flight: 70 * SMSS, window: 70 * SMSS });
+    for n in 1..50 {
+        cubic.on_ack(&ack(at(n * 1_000_000)));
+    }
+    let before = cubic.clone();
+    // Fast convergence: W_max = 0.85 of a window below 100.
+    cubic.on_loss(&loss(cubic.cwnd() / SMSS));
+    assert!(cubic.w_max < 0.86 * before.cwnd && cubic.stage.is_none());
+    let spurious = Spurious {
+        now: at(60_000_000),
+        flight: 70 * SMSS,
+        cwnd: before.cwnd(),
+        ssthresh: before.ssthresh(),
+        timed_out: false,
+    };
+    cubic.on_spurious(&spurious);
+    assert_eq!((cubic.cwnd(), cubic.ssthresh()), (before.cwnd(), before.ssthresh()));
+    let stage = |cubic: &Cubic| format!("{:?} {} {}", cubic.stage, cubic.w_max, cubic.cwnd_prior);
+    assert_eq!(stage(&cubic), stage(&before));
+}

@@ -7,7 +7,7 @@ mod window;
 
 pub use cubic::Cubic6;
 
-use super::{Ack, CongestionControl, Idle, Loss, Recovered, Start, TimeoutKind};
+use super::{Ack, CongestionControl, Idle, Loss, Recovered, Spurious, Start, TimeoutKind};
 use crate::config::Config;
 use netlull_units::Instant;
 use std::fmt;
@@ -93,6 +93,7 @@ impl<A: Ops> CongestionControl for Linux6<A> {
 
     fn on_duplicate_ack(&mut self, ack: &Ack) {
         self.algorithm.acked(&mut self.window, ack);
+        self.window.repeat(ack);
     }
 
     fn on_loss(&mut self, loss: &Loss) {
@@ -109,6 +110,10 @@ impl<A: Ops> CongestionControl for Linux6<A> {
     fn on_recovered(&mut self, recovered: &Recovered) {
         let segments = self.window.leave_recovery(recovered);
         self.open(recovered.now, segments);
+    }
+
+    fn on_spurious(&mut self, spurious: &Spurious) {
+        self.window.restore(spurious);
     }
 
     fn on_idle_restart(&mut self, idle: &Idle) {
@@ -194,6 +199,19 @@ mod tests {
         assert_eq!(cwnd(&reno), 10);
         reno.on_recovered(&Recovered { now: Instant::ZERO, flight: 9 * SMSS, window: 10 * SMSS });
         assert_eq!((cwnd(&reno), reno.window.count), (10, 1));
+    }
+
+    #[test]
+    fn the_segment_that_proves_a_loss_needless_opens_the_restored_window() {
+        let mut reno = established(21);
+        reno.on_loss(&loss(21));
+        reno.on_ack(&Ack { phase: RecoveryPhase::FastRecovery, ..ack(1, 21) });
+        let (now, flight) = (Instant::ZERO, 20 * SMSS);
+        // 21 segments, and a threshold of 30: slow start.
+        reno.on_spurious(&Spurious { now, flight, cwnd: 21 * SMSS, ssthresh: 30 * SMSS, timed_out: false });
+        assert_eq!((cwnd(&reno), reno.ssthresh()), (21, 30 * SMSS));
+        reno.on_recovered(&Recovered { now, flight, window: reno.cwnd() });
+        assert_eq!(cwnd(&reno), 22);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `snd_cwnd` and related fields.
 
-use super::super::{Ack, Idle, Loss, Recovered, Start, TimeoutKind};
+use super::super::{Ack, Idle, Loss, Recovered, Spurious, Start, TimeoutKind};
 use crate::config::Config;
 use crate::recovery::RecoveryPhase;
 use netlull_units::Bytes;
@@ -166,6 +166,19 @@ impl Window {
         self.cwnd = (recovered.window / self.smss).max(1);
         self.recover = None;
         std::mem::take(&mut self.pending)
+    }
+
+    /// `tcp_undo_cwnd_reduction`, with `tcp_reno_undo_cwnd`, which CUBIC uses as well.
+    pub fn restore(&mut self, spurious: &Spurious) {
+        self.cwnd = self.cwnd.max(spurious.cwnd / self.smss);
+        self.ssthresh = self.ssthresh.max(spurious.ssthresh / self.smss);
+        self.recover = None;
+    }
+
+    /// Handles an acknowledgement that does not open the window.
+    pub fn repeat(&mut self, ack: &Ack) {
+        self.validate(ack);
+        self.pending = 0;
     }
 
     /// `tcp_enter_loss`: a timeout computes a new threshold unless an earlier reduction is not over.

@@ -18,7 +18,7 @@
 //!   over for good.
 //! - [`CongestionControl::on_timeout`]: a window of 2, and half of the old one as the threshold.
 
-use crate::cc::{Ack, CongestionControl, Idle, Loss, Recovered, Start, TimeoutKind, Transmission};
+use crate::cc::{Ack, CongestionControl, Idle, Loss, Recovered, Spurious, Start, TimeoutKind, Transmission};
 use crate::config::{Config, VegasBounds};
 use crate::number::{float, whole};
 use crate::recovery::RecoveryPhase;
@@ -302,6 +302,15 @@ impl CongestionControl for VegasNs2 {
             self.ssthresh = LEAST_WINDOW;
         }
         self.set_cwnd(window);
+    }
+
+    fn on_spurious(&mut self, spurious: &Spurious) {
+        let smss = float(self.smss);
+        self.ssthresh = self.ssthresh.max(float(spurious.ssthresh) / smss);
+        self.after_loss = 0.0;
+        if spurious.cwnd > self.bytes {
+            self.set_cwnd(float(spurious.cwnd) / smss);
+        }
     }
 
     fn on_idle_restart(&mut self, _idle: &Idle) {

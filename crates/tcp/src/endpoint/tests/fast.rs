@@ -2,7 +2,9 @@
 //! the same segments, at random lost, delayed, repeated, marked or invented, and are compared completely.
 
 use super::super::fast::{Polled, Prediction};
-use crate::{Algorithm, ApplicationRead, Config, Data, DelayedAck, Ecn, Endpoint, Flags, RttSampling, Segment, SeqNr};
+use crate::{
+    Algorithm, ApplicationRead, Config, Data, DelayedAck, Ecn, Endpoint, Flags, RttSampling, Segment, SeqNr, Undo,
+};
 use netlull_units::{Bytes, Duration, Instant};
 use proptest::prelude::*;
 use std::collections::VecDeque;
@@ -99,7 +101,7 @@ fn fate() -> impl Strategy<Value = Fate> {
         60 => Just(Fate::Arrives),
         2 => Just(Fate::Lost),
         1 => Just(Fate::Twice),
-        1 => Just(Fate::Late),
+        2 => Just(Fate::Late),
         1 => Just(Fate::Marked),
         // Room for part of a segment, for some segments, for all.
         20 => prop_oneof![0..3000_u16, 0..30_000_u16, any::<u16>()].prop_map(Fate::Steered),
@@ -148,6 +150,7 @@ fn config() -> impl Strategy<Value = Config> {
                     c.flow_control.application_read = ApplicationRead::OnDemand;
                 }
                 c.nagle = rare == 1;
+                c.recovery.undo = [Undo::Off, Undo::Rfc, Undo::Linux6][usize::from(rare % 3)];
             })
         },
     )

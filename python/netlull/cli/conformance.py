@@ -1,0 +1,121 @@
+"""`netlull conformance`: procedures that check a congestion control."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from netlull import conformance
+from netlull.cli.inputs import json_option
+from netlull.cli.progress import bar
+from netlull.cli.tables import Table, draw, new_console, say
+from netlull.cli.text import echo
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from netlull.conformance import Case, Judgement
+
+__all__ = ["conformance_command"]
+
+
+@click.command("conformance")
+@click.option(
+    "--congestion-control",
+    "control",
+    default="bbr",
+    metavar="WHAT",
+    help="A name of `netlull list tcp`, FILE.py:CLASS, FILE.wasm, or a table; default bbr.",
+)
+@click.option("--suite", type=click.Choice(conformance.SUITES), help="The suite; default that of the name, else bbr.")
+@click.option("--case", "numbers", multiple=True, metavar="NUMBER", help="Only this case, such as A.7. Repeatable.")
+@click.option("--seed", type=int, default=1, metavar="N", help="Seed of the runs; default 1.")
+@click.option("--list", "only_list", is_flag=True, help="List the cases, and judge nothing.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), metavar="DIR", help="Write a page with pictures, qlog and pcapng traces."
+)
+@json_option
+@click.pass_context
+def conformance_command(  # one per option
+    context: click.Context,
+    control: str,
+    suite: str | None,
+    numbers: tuple[str, ...],
+    seed: int,
+    only_list: bool,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Check a congestion control, case by case.
+
+    Each case runs it on a small network, and compares what is seen with its specification. The suite `bbr` has the 22
+    test cases of draft-ietf-ccwg-bbr. Exits 1 if a case fails. docs/how-to/conformance.md explains the table.
+    """
+    subject = conformance.Subject.read(control)
+    wanted = conformance.chosen(numbers, suite or conformance.suite_of(subject))
+    if only_list:
+        _list(wanted, as_json=as_json)
+        return
+    judgements = []
+    with bar("conformance") as show:
+        for done, case in enumerate(wanted):
+            show(done / len(wanted), case.number)
+            judgements.append(conformance.judge(case, subject, seed=seed))
+    if out is not None:
+        conformance.write(judgements, subject, out)
+    if as_json:
+        document = {"congestion_control": subject.name, "seed": seed, "cases": [one.to_dict() for one in judgements]}
+        echo(json.dumps(document, indent=2, ensure_ascii=False))
+    else:
+        _print(judgements, subject)
+        if out is not None:
+            echo(f"written to {out}: open index.html")
+    if any(one.verdict == "fails" for one in judgements):
+        context.exit(1)
+
+
+def _list(wanted: Sequence[Case], *, as_json: bool) -> None:
+    if as_json:
+        rows = [
+            {"case": one.number, "title": one.title, "document": one.document, "network": one.network, "do": one.doc}
+            for one in wanted
+        ]
+        echo(json.dumps(rows, indent=2, ensure_ascii=False))
+        return
+    table = Table(["case", "title", "network"], words=3)
+    for one in wanted:
+        table.add([one.number, one.title, one.network])
+    draw(new_console(), table)
+
+
+def _print(judgements: Sequence[Judgement], subject: conformance.Subject) -> None:
+    console = new_console()
+    table = Table(["case", "title", "black box", "state", "verdict", "seen"], words=6)
+    for one in judgements:
+        verdict = one.verdict
+        cells = [
+            one.case.number,
+            one.case.title,
+            one.verdict_of("black box"),
+            one.verdict_of("state"),
+            verdict,
+            one.told,
+        ]
+        table.add(cells, style="red" if verdict == "fails" else None)
+    draw(console, table)
+    for one in judgements:
+        for check in one.checks:
+            if check.holds is False:
+                say(
+                    console,
+                    f"{one.case.number} {check.kind}: {check.what}: {check.seen}; expected {check.expected} "
+                    f"({check.source})",
+                )
+    counts = [sum(one.verdict == verdict for one in judgements) for verdict in ("passes", "fails", "not judged")]
+    say(
+        console,
+        f"{subject.name}: {counts[0]} of {len(judgements)} cases pass, {counts[1]} fail, {counts[2]} are not judged.",
+    )

@@ -1,0 +1,35 @@
+"""Conformance of congestion controls: numbered procedures on named networks, with what must be seen."""
+
+from netlull.conformance import bbr as _bbr  # noqa: F401  # registers its cases
+from netlull.conformance import cubic as _cubic  # noqa: F401
+from netlull.conformance.frame import (
+    SUITES,
+    Bench,
+    Case,
+    Check,
+    Judgement,
+    Subject,
+    Verdict,
+    cases,
+    chosen,
+    judge,
+    suite_of,
+)
+from netlull.conformance.output import write
+from netlull.conformance.trace import Trace
+
+__all__ = [
+    "SUITES",
+    "Bench",
+    "Case",
+    "Check",
+    "Judgement",
+    "Subject",
+    "Trace",
+    "Verdict",
+    "cases",
+    "chosen",
+    "judge",
+    "suite_of",
+    "write",
+]

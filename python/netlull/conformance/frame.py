@@ -1,0 +1,338 @@
+"""The frame of conformance: cases, their runs and checks, and the verdict on a congestion control."""
+
+from __future__ import annotations
+
+import functools
+import math
+import tomllib
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from netlull.conformance.trace import NotExportedError, Spell, Trace
+from netlull.documents.textfiles import read_text
+from netlull.documents.tomltext import parse_setting
+from netlull.errors import InputError, near
+from netlull.scenario import Scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+__all__ = [
+    "SUITES",
+    "Bench",
+    "Case",
+    "Check",
+    "Judgement",
+    "Subject",
+    "Verdict",
+    "case",
+    "cases",
+    "chosen",
+    "judge",
+    "suite_of",
+]
+
+SUITES = ("bbr", "cubic")
+"""The suites: the algorithms that have cases."""
+Kind = Literal["black box", "state"]
+Verdict = Literal["passes", "fails", "not judged"]
+_PATH = Path(str(files("netlull"))) / "shipped" / "conformance" / "path.toml"
+
+
+@dataclass(frozen=True)
+class Check:
+    """An observation next to the expectation."""
+
+    kind: Kind
+    what: str
+    seen: str
+    expected: str
+    holds: bool | None
+    """None: not judged, since a variable is not exported."""
+    source: str
+    """The section of the case's document."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A numbered procedure."""
+
+    number: str
+    title: str
+    document: str
+    network: str
+    """The network and the traffic, in words."""
+    procedure: Callable[[Bench], None] = field(repr=False)
+    doc: str = ""
+    """The steps in words."""
+    needs: tuple[str, ...] = ()
+
+    @property
+    def family(self) -> str:
+        """The algorithm that the case is written for, such as `bbr`."""
+        return self.procedure.__module__.rpartition(".")[2]
+
+
+_CASES: dict[str, Case] = {}
+
+
+def case(
+    number: str, title: str, document: str, network: str
+) -> Callable[[Callable[[Bench], None]], Callable[[Bench], None]]:
+    """Registers a procedure. Its docstring tells the steps."""
+
+    def register(procedure: Callable[[Bench], None]) -> Callable[[Bench], None]:
+        doc = " ".join((procedure.__doc__ or "").split())
+        _CASES[number] = Case(number, title, document, network, procedure, doc)
+        return procedure
+
+    return register
+
+
+def suite_of(subject: Subject) -> str:
+    """The suite of a congestion control's name; `bbr` for all others."""
+    return subject.name if subject.name in SUITES else SUITES[0]
+
+
+def cases(family: str | None = None) -> Sequence[Case]:
+    """All cases in their order, or those of a family."""
+    return [one for one in _CASES.values() if family in {None, one.family}]
+
+
+def chosen(numbers: Iterable[str], family: str | None = None) -> Sequence[Case]:
+    """The cases with these numbers; all of a family without numbers.
+
+    Raises:
+        InputError: there is no such case.
+    """
+    wanted = [number.upper() for number in numbers]
+    for number in wanted:
+        if number not in _CASES:
+            raise InputError(f'--case: there is no case "{number}"; {near(number, list(_CASES))}')
+    return [_CASES[number] for number in wanted] or cases(family)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The judged congestion control: a name of `netlull list tcp`, the table of a module or class, or an object."""
+
+    control: Any
+    folder: Path | None = None
+    """The folder of the module or class; None for the current one."""
+    classes: tuple[str, ...] = ()
+    """The classes that may be loaded, as MODULE:CLASS."""
+
+    @classmethod
+    def read(cls, text: str) -> Subject:
+        """The congestion control that a text names: NAME, FILE.py:CLASS, FILE.wasm, or a table `{ kind = ... }`.
+
+        Raises:
+            InputError: there is no such file.
+        """
+        file, colon, name = text.rpartition(":")
+        if colon and file.endswith(".py"):
+            path = _existing(file, text)
+            reference = f"{path.stem}:{name}"
+            return cls({"kind": "python", "class": reference}, path.parent, (reference,))
+        if text.endswith(".wasm"):
+            path = _existing(text, text)
+            return cls({"kind": "wasm", "module": path.name}, path.parent)
+        if text.startswith("{"):
+            _, table = parse_setting(f"control={text}")
+            named = table.get("class") if isinstance(table, dict) else None
+            return cls(table, None, () if named is None else (str(named),))
+        return cls(text)
+
+    @property
+    def name(self) -> str:
+        """A short name."""
+        if isinstance(self.control, str):
+            return self.control
+        table = dict(self.control)
+        return str(table.get("class") or table.get("module") or table.get("kind"))
+
+
+def _existing(file: str, text: str) -> Path:
+    path = Path(file)
+    if not path.is_file():
+        raise InputError(
+            f'--congestion-control: is "{text}"; expected a name of `netlull list tcp`, or an existing file'
+        )
+    return path
+
+
+class Bench:
+    """Runs the networks of one case with the judged congestion control, and collects the checks."""
+
+    def __init__(self, subject: Subject, seed: int = 1) -> None:
+        self.subject = subject
+        self.seed = seed
+        self.traces: list[Trace] = []
+        self.scenarios: list[Scenario] = []
+        self.checks: list[Check] = []
+        self.marks: list[tuple[float, str]] = []
+        """Times of the procedure in the last run, for the picture."""
+
+    def run(
+        self, duration: str, settings: Mapping[str, object] | None = None, *, note: str = "", seed: int = 0
+    ) -> Trace:
+        """Runs the network with changed values, by their paths. `note` tells the change."""
+        values: dict[str, Any] = {
+            "duration": duration,
+            "seed": self.seed + seed,
+            "flow.flow.tcp.congestion_control": self.subject.control,
+            **(settings or {}),
+        }
+        scenario = self._base.with_values(values)
+        trace = Trace(scenario.run(), note)
+        self.scenarios.append(scenario)
+        self.traces.append(trace)
+        self.marks.clear()
+        return trace
+
+    @functools.cached_property
+    def _base(self) -> Scenario:
+        # Files of the subject are relative to its folder.
+        document = tomllib.loads(read_text(_PATH))
+        return Scenario.from_dict(document, folder=self.subject.folder or Path(), allow_code=self.subject.classes)
+
+    def mark(self, time_s: float, what: str) -> float:
+        """Marks an act of the procedure in the picture; returns its time."""
+        self.marks.append((time_s, what))
+        return time_s
+
+    def entry(self, trace: Trace, state: str, otherwise_s: float, after_s: float = 0.0, number: int = 0) -> float:
+        """The time of an entry into a state after `after_s`; `otherwise_s` if the algorithm exports no state.
+
+        `otherwise_s` is the time at which netlull's own algorithm enters the state on this network.
+        """
+        if "BBR.state" not in trace:
+            return otherwise_s
+        entries = [spell.start_s for spell in trace.spells(state) if spell.start_s > after_s]
+        return entries[number] if len(entries) > number else math.nan
+
+    def black_box(self, what: str, seen: float, low: float, high: float, unit: str, source: str) -> bool:
+        """Checks a measured value against its bounds."""
+        return self._within("black box", what, seen, low, high, unit, source)
+
+    def state(self, what: str, seen: float, low: float, high: float, unit: str, source: str) -> bool:
+        """Checks a variable against its bounds."""
+        return self._within("state", what, seen, low, high, unit, source)
+
+    def _within(self, kind: Kind, what: str, seen: float, low: float, high: float, unit: str, source: str) -> bool:
+        holds = bool(low <= seen <= high)
+        self.checks.append(Check(kind, what, shown(seen, unit), _bounds(low, high, unit), holds, source))
+        return holds
+
+    def says(self, what: str, seen: object, expected: object, source: str, *, kind: Kind = "state") -> bool:
+        """Checks a word, such as a state, against the expected one."""
+        holds = bool(seen == expected)
+        self.checks.append(Check(kind, what, _text(seen), _text(expected), holds, source))
+        return holds
+
+    def follows(self, spell: Spell | None, trace: Trace, source: str, *expected: str) -> bool:
+        """Checks the state after a stay: one of the expected."""
+        after = trace.after(spell)
+        before = "the state" if spell is None else spell.state
+        holds = after in expected
+        self.checks.append(Check("state", f"after {before}", after or "nothing", " or ".join(expected), holds, source))
+        return holds
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The verdict of a case on a congestion control."""
+
+    case: Case
+    checks: Sequence[Check]
+    traces: Sequence[Trace] = field(repr=False, default=())
+    scenarios: Sequence[Scenario] = field(repr=False, default=())
+    marks: Sequence[tuple[float, str]] = ()
+
+    def verdict_of(self, kind: Kind | None = None) -> Verdict:
+        """The verdict of all checks, or of one kind."""
+        judged = [one.holds for one in self.checks if kind in {None, one.kind} and one.holds is not None]
+        if not judged:
+            return "not judged"
+        return "passes" if all(judged) else "fails"
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict of all checks."""
+        return self.verdict_of()
+
+    @property
+    def told(self) -> str:
+        """The first failed check, or the first one, in words."""
+        one = next((one for one in self.checks if one.holds is False), self.checks[0] if self.checks else None)
+        return "" if one is None else f"{one.what}: {one.seen}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The judgement as plain values."""
+        return {
+            "case": self.case.number,
+            "title": self.case.title,
+            "document": self.case.document,
+            "network": self.case.network,
+            "black_box": self.verdict_of("black box"),
+            "state": self.verdict_of("state"),
+            "verdict": self.verdict,
+            "checks": [
+                {
+                    "kind": one.kind,
+                    "what": one.what,
+                    "seen": one.seen,
+                    "expected": one.expected,
+                    "holds": one.holds,
+                    "source": one.source,
+                }
+                for one in self.checks
+            ],
+        }
+
+
+def judge(one: Case, subject: Subject, *, seed: int = 1) -> Judgement:
+    """Judges a congestion control by a case, with the seed of the runs.
+
+    Raises:
+        ScenarioError: there is no such congestion control, or its code fails.
+    """
+    bench = Bench(subject, seed)
+    try:
+        one.procedure(bench)
+    except NotExportedError as missing:
+        bench.checks.append(Check("state", f"{missing}", "not exported", "a variable", None, one.document))
+    return Judgement(one, bench.checks, bench.traces, bench.scenarios, bench.marks)
+
+
+_SCALES: Mapping[str, tuple[float, str]] = {
+    "B/s": (8e-6, "Mb/s"),
+    "B": (1e-3, "kB"),
+    "s": (1.0, "s"),
+}
+
+
+def shown(value: float, unit: str) -> str:
+    """A value as people read it: rates in Mb/s, volumes in kB."""
+    if math.isnan(value):
+        return "never" if unit == "s" else "none"
+    if math.isinf(value):
+        return "no bound"
+    scale, name = _SCALES.get(unit, (1.0, unit))
+    return f"{value * scale:.4g}{f' {name}' if name else ''}"
+
+
+def _bounds(low: float, high: float, unit: str) -> str:
+    if low == high:
+        return shown(low, unit)
+    if math.isinf(high):
+        return f"at least {shown(low, unit)}"
+    if math.isinf(low) or low == 0:
+        return f"at most {shown(high, unit)}"
+    return f"{shown(low, unit)} to {shown(high, unit)}"
+
+
+def _text(value: object) -> str:
+    return "nothing" if value is None else str(value)

@@ -1,0 +1,111 @@
+"""The folder of a judgement: a page, and the traces of each case."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+from netlull._engine import Monitor
+from netlull.conformance.picture import case_figure
+from netlull.conformance.qlog import qlog_text
+from netlull.plot.style import svg_text
+from netlull.report.page import Fact, FigureBlock, Page, Section, TableBlock, render
+from netlull.results.output import MANIFEST, file_record, json_text, origin, staged_folder, write_json
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from netlull.conformance.frame import Judgement, Subject
+    from netlull.conformance.trace import Trace
+
+__all__ = ["KIND", "write"]
+
+KIND = "conformance"
+_PAGE, _RESULT = "index.html", "result.json"
+_SENDER = "sender-N1"
+_RECEIVER = "N1-sender"
+
+
+def write(judgements: Sequence[Judgement], subject: Subject, folder: Path) -> Path:
+    """Writes `index.html`, `result.json` and, for each case, `CASE.svg`, `CASE.sqlog` and `CASE.pcapng`.
+
+    The picture and the traces show the last run of the case.
+
+    Raises:
+        OutputError: the folder holds other files, or cannot be written.
+    """
+    with staged_folder(folder, kind=KIND) as stage:
+        sections = [_case(judgement, stage) for judgement in judgements]
+        page = _page(judgements, subject, sections)
+        (stage / _PAGE).write_text(render(page), encoding="utf-8", newline="\n")
+        document = {"congestion_control": subject.name, "cases": [one.to_dict() for one in judgements]}
+        (stage / _RESULT).write_text(json_text(document), encoding="utf-8", newline="\n")
+        files = {path.name: file_record(path) for path in sorted(stage.iterdir())}
+        write_json(stage / MANIFEST, {"kind": KIND, "files": files, **origin()})
+    return folder / _PAGE
+
+
+def _case(judgement: Judgement, stage: Path) -> Section:
+    case, trace = judgement.case, judgement.traces[-1]
+    number = case.number
+    svg = svg_text(case_figure(trace, f"{number} {case.title}", judgement.marks))
+    (stage / f"{number}.svg").write_text(svg, encoding="utf-8", newline="\n")
+    text = qlog_text(case, trace, judgement.marks)
+    (stage / f"{number}.sqlog").write_text(text, encoding="utf-8", newline="\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        checked = judgement.scenarios[-1].checked
+        checked.trace([_SENDER, _RECEIVER], str(stage / f"{number}.pcapng"), Monitor())
+    checks = TableBlock(
+        f"{number}: {judgement.verdict}",
+        ("check", "what", "seen", "expected", "verdict", "source"),
+        [(one.kind, one.what, one.seen, one.expected, _WORDS[one.holds], one.source) for one in judgement.checks],
+    )
+    traces = f"Traces of the last run: `{number}.sqlog` (qlog), `{number}.pcapng` (Wireshark)."
+    words = [f"{case.document}. Network: {case.network}.", case.doc, traces, *_notes(judgement.traces)]
+    shown = FigureBlock(number, case.title, f"The last run of {number}. Dotted: the acts of the procedure.", svg)
+    return Section(number, f"{number} {case.title}", words, [checks], [shown])
+
+
+_WORDS = {True: "holds", False: "fails", None: "not judged"}
+
+
+def _notes(traces: Sequence[Trace]) -> list[str]:
+    notes = [trace.note for trace in traces if trace.note]
+    return [f"Runs: {', '.join(dict.fromkeys(notes))}."] if notes else []
+
+
+def _page(judgements: Sequence[Judgement], subject: Subject, sections: Sequence[Section]) -> Page:
+    passed = sum(one.verdict == "passes" for one in judgements)
+    overview = TableBlock(
+        "Verdicts",
+        ("case", "title", "black box", "state", "verdict", "seen"),
+        [
+            (
+                one.case.number,
+                one.case.title,
+                one.verdict_of("black box"),
+                one.verdict_of("state"),
+                one.verdict,
+                one.told,
+            )
+            for one in judgements
+        ],
+    )
+    documents = ", ".join(dict.fromkeys(one.case.document for one in judgements))
+    return Page(
+        title=f"Conformance of {subject.name}",
+        subtitle=documents,
+        summary=f"{passed} of {len(judgements)} cases pass.",
+        scope="Each case runs one flow on a small simulated network, and compares what is seen with the document.",
+        facts=[Fact("passes", str(passed)), Fact("cases", str(len(judgements)))],
+        claims=[],
+        sections=[Section("verdicts", "Verdicts", [], [overview]), *sections],
+        readings=[],
+        reading_tables=[],
+        appendix=[],
+        manifest=[Fact(name, str(value)) for name, value in origin().items()],
+        scenario="",
+        kind="conformance report",
+    )
