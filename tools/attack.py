@@ -100,7 +100,8 @@ class Canceller:
 def targets() -> dict[str, Target]:
     """All targets by name."""
     schema = Schema(netlull.schema())
-    files = [*library.shipped().values(), *(info.folder / "scenario.toml" for info in source.find())]
+    papers = (path for info in source.find() for path in info.folder.glob("scenario.toml"))
+    files = [*library.shipped().values(), *papers]
     documents_ = [tomllib.loads(path.read_text(encoding="utf-8")) for path in files]
     pool = [at(document, path) for document in documents_ for path in places(document) if path]
     words = sorted({value for value in pool if isinstance(value, str)})

@@ -98,6 +98,7 @@ class Study(_Prose, frozen=True):
     full: Text
     """The extent of the whole sweep, in words."""
     scenario: str = ""
+    """A file of the paper's folder, or KEY/FILE of another shipped paper."""
     sweep: str = ""
     drawing: str = ""
     quick: Scope | None = None
@@ -250,6 +251,8 @@ class _PaperFile(_Prose, frozen=True, kw_only=True):
     full: Text
     parameters: Mapping[str, Any] = {}
     figures: tuple[PaperFigure, ...] = field(default=(), name="figure")
+    scenario: Text = "scenario.toml"
+    """The scenario of the paper's own sweep: a file of its folder, or KEY/FILE of another shipped paper."""
     quick: Scope
     vary: Scope | None = None
     """The scope that `--readings` repeats with every alternative; without it `quick`."""
@@ -321,10 +324,9 @@ class Paper(_PaperFile, frozen=True, kw_only=True):
     notes: Notes
 
     def file(self, name: str) -> Path:
-        """A file of the paper's folder, or of the folder with its further studies."""
-        return next(
-            (path / name for path in folders(self.info.folder) if (path / name).is_file()), self.info.folder / name
-        )
+        """A file of the paper's folder, of the folder with its further studies, or KEY/FILE of a shipped paper."""
+        places = [*folders(self.info.folder), *([SHIPPED] if "/" in name else [])]
+        return next((path / name for path in places if (path / name).is_file()), self.info.folder / name)
 
     @property
     def equals(self) -> list[Alternative]:
@@ -376,7 +378,7 @@ def load(folder: Path) -> Paper:
         PaperError: a file is missing or malformed; the message names the file, the field and the value.
     """
     for name in FILES:
-        if not (folder / name).is_file():
+        if not (folder / name).is_file() and name != "scenario.toml":
             raise PaperError(f"{folder.name}/{name}: the file is missing; a paper folder has {', '.join(FILES)}")
     claims_path = folder / "claims.toml"
     sheet = read(folder / "paper.toml", _PaperFile)
@@ -395,6 +397,8 @@ def load(folder: Path) -> Paper:
             {name: texts for file in notes for name, texts in file.study.items()},
         ),
     )
+    if not paper.file(paper.scenario).is_file():
+        raise PaperError(f"{folder.name}/{paper.scenario}: the file is missing; a paper folder has {', '.join(FILES)}")
     for study in paper.studies:
         _check_files(study, paper)
     for claim in paper.claims:
@@ -443,6 +447,7 @@ def _check_files(study: Study, paper: Paper) -> None:
     folder = paper.info.folder
     for which, suffix in (("scenario", ".toml"), ("sweep", ".toml"), ("drawing", ".py")):
         name = getattr(study, which)
-        if not re.fullmatch(rf"[^/\\]+{re.escape(suffix)}", name) or not paper.file(name).is_file():
+        other = r"(?:[\w-]+/)?" if which == "scenario" else ""
+        if not re.fullmatch(rf"{other}[^/\\]+{re.escape(suffix)}", name) or not paper.file(name).is_file():
             expected = f"expected a {suffix} file of the paper's folder"
             raise PaperError(f'{folder.name}/paper.toml: study.{study.name}.{which}: is "{name}"; {expected}')

@@ -90,7 +90,7 @@ def plan(paper: Paper, scope: Scope | None, seeds: int | None = None, changes: S
             the sweep.
     """
     folder = paper.info.folder
-    source = _Source(folder, folder / "scenario.toml", folder / "sweep.toml")
+    source = _Source(folder, paper.file(paper.scenario), folder / "sweep.toml")
     whole = _plan(source, scope, seeds, changes)
     scripted = [change for change in changes if change.scripts]
     if not scripted:
