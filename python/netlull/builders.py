@@ -877,7 +877,7 @@ class Noise:
     reorder: bool | None = None
     """Lets packets overtake others.
 
-    Without it they stay in order: a packet with a small delay arrives together with its predecessor.
+    Without it they stay in order: a packet with a small delay arrives together with its predecessor. Default: false.
     """
 
 
@@ -1110,7 +1110,7 @@ class Probe:
     events: bool | None = None
     """Records events of TCP senders: timeouts, fast retransmits, ends of recoveries (table `event`). Default false."""
     variables: bool | None = None
-    """Records every change of a variable of a TCP sender's congestion control (table `variable`). Default false."""
+    """Records every change of a variable of a TCP sender's congestion control (table `variable`). Default: false."""
     requests: bool | None = None
     """Records every request (table `request`). Default false."""
     stations: bool | None = None

@@ -20,6 +20,7 @@ pub struct NoiseDocument {
     /// Lets packets overtake others. Without it they stay in order: a packet with a small delay arrives together with its
     /// predecessor.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(extend("x-default" = "false"))]
     pub reorder: bool,
 }
 

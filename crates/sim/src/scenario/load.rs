@@ -199,7 +199,9 @@ fn visit_field(
 /// compared when the module is read.
 fn locate(place: &str, family: Family, part: &mut Option<Value>, host: &dyn Host) -> Result<(), Error> {
     let Some(Value::Object(table)) = part else { return Ok(()) };
-    let Some(name) = table.get("module").and_then(Value::as_str).filter(|_| table["kind"] == "wasm") else {
+    let Some(name) =
+        table.get("module").and_then(Value::as_str).filter(|_| table.get("kind").is_some_and(|kind| kind == "wasm"))
+    else {
         return Ok(());
     };
     // A host that leaves modules out does not need their files.

@@ -45,7 +45,8 @@ pub struct ProbeDocument {
     #[serde(default)]
     pub events: bool,
     /// Records every change of a variable of a TCP sender's congestion control (table `variable`).
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(extend("x-default" = "false"))]
     pub variables: bool,
     /// Records every request (table `request`).
     #[serde(default)]
