@@ -165,7 +165,10 @@ def test_long_lateness_is_printed_in_seconds(printed: Printed, small_file: Path)
         (["--rates", "1 Mb/s, 5 ms, 10 Mb/s"], ['rates: "5 ms" is no rate']),
         (["--step", "0ms"], ["step: 0ms; expected at least 1 us"]),
         (["--step", "999 ns"], ["step: 999 ns; expected at least 1 us"]),
-        (["--set", "link.a-b.noise={mean='1 ms',shape=2}"], ["link.a-b.noise", "without air, noise, late packets or batches"]),
+        (
+            ["--set", "link.a-b.noise={mean='1 ms',shape=2}"],
+            ["link.a-b.noise", "without air, noise, late packets or batches"],
+        ),
     ],
 )
 def test_wrong_options_are_named(refused: Refused, small_file: Path, options: list[str], words: list[str]) -> None:

@@ -136,7 +136,7 @@ def over(ours: BySeed, theirs: BySeed) -> Interval:
 
 
 def survival(evidence: Evidence, place: Place, way: str) -> str:
-    """What is left of NewReno's saving with drop-tail at this place, in a word.
+    """The word for the rest of the saving that NewReno has with drop-tail at this place.
 
     A saving survives if 80 % of it are left, and completions, over always on's, take at most 1.1 times as long. An
     answer whose 95 % interval includes its bound is open.
