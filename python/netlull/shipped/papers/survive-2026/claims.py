@@ -151,7 +151,7 @@ def codel_practra(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
             )
             for place in places(evidence, name, queue=CODEL)
         ]
-        parts.append(_part(way, found, **bounds))
+        parts.append(_part(way, found, percent, **bounds))
     return parts
 
 
@@ -228,7 +228,7 @@ def _each(found: Sequence[Place], measure: Callable[[Place], Interval], **bounds
     """A part for each experiment."""
     names = unique([place.experiment for place in found])
     return [
-        _part(name, [(place, measure(place)) for place in found if place.experiment == name], **bounds)
+        _part(name, [(place, measure(place)) for place in found if place.experiment == name], percent, **bounds)
         for name in names
     ]
 

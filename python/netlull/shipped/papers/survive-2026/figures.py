@@ -104,8 +104,10 @@ def _panel(axes: Axes, evidence: Evidence, here: Sequence[Place], ways: Sequence
             )
     if not axes.get_legend_handles_labels()[1][len(ways) :]:
         for sender, mark in MARKS.items():
-            look = {"color": "#222222", "marker": mark, "markerfacecolor": "#222222" if sender == BBR else "white"}
-            axes.plot([], [], linestyle="", label=sender, markersize=3.6, **look)
+            face = "#222222" if sender == BBR else "white"
+            axes.plot(
+                [], [], color="#222222", linestyle="", label=sender, marker=mark, markersize=3.6, markerfacecolor=face
+            )
     axes.axhline(1.0, color="#222222", linewidth=0.6, linestyle=":")
     axes.set_xlabel("Energy saved (%)")
     log_y(axes)

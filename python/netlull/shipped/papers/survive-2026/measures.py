@@ -174,7 +174,7 @@ def _record(evidence: Evidence, place: Place, way: str) -> dict[str, str]:
         "p50": mean(growth(evidence, place, way, "p50_s")),
         "p95": mean(growth(evidence, place, way)),
     }
-    values = {}
+    values: dict[str, float] = {}
     for name, value in found.items():
         values |= {name: value.mean, f"{name}_low": value.low, f"{name}_high": value.high}
     return {
