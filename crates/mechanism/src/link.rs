@@ -5,7 +5,7 @@
 //!           ◄──── awnd <- min(awnd, swnd) ◄────             acknowledgements, for controllers that read segments
 //! ```
 //!
-//! [`crate::machines`] has the list of controllers.
+//! `link/kinds.rs` has the list of controllers.
 
 use crate::view::{Admission, HeadVerdict, QueueView, SegmentView};
 use crate::{ConfigError, Machine, plug_in};

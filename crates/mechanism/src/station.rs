@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A machine sees every packet that its radio receives and every packet that its host is about to send. It never
-//! sees the air: packets that arrive while the radio sleeps are lost. [`crate::machines`] has the list of
+//! sees the air: packets that arrive while the radio sleeps are lost. `station/kinds.rs` has the list of
 //! machines, [`crate::radio`] the machines.
 
 use crate::gateway::{SegmentKind, Timestamps};
