@@ -53,7 +53,7 @@ class Routed:
     step_s: float
     """The time between two estimates."""
     errors: NDArray[np.float64]
-    """The error of each estimate: the sum of abs(estimated - measured) of all loads, over the sum of the measured ones."""
+    """The error of each estimate: the sum of abs(estimated - measured) of all loads over that of the measured ones."""
     from_outside: bool
     """True if the gravity model takes loads of interfaces to the outside."""
     overloads: Mapping[str, Overloads]
