@@ -1,4 +1,4 @@
-"""Conformance of congestion controls: numbered procedures on named networks, with what must be seen."""
+"""Conformance of congestion controls: numbered procedures on named networks, with the expected observations."""
 
 from netlull.conformance import bbr as _bbr  # noqa: F401  # registers its cases
 from netlull.conformance import cubic as _cubic  # noqa: F401

@@ -98,7 +98,7 @@ def _page(judgements: Sequence[Judgement], subject: Subject, sections: Sequence[
         title=f"Conformance of {subject.name}",
         subtitle=documents,
         summary=f"{passed} of {len(judgements)} cases pass.",
-        scope="Each case runs one flow on a small simulated network, and compares what is seen with the document.",
+        scope="Each case runs one flow on a small simulated network, and compares the observations with the document.",
         facts=[Fact("passes", str(passed)), Fact("cases", str(len(judgements)))],
         claims=[],
         sections=[Section("verdicts", "Verdicts", [], [overview]), *sections],

@@ -1,4 +1,4 @@
-//! Needless recoveries: what is recorded for their detection, and the return of the window.
+//! Needless recoveries: the records for their detection, and the return of the window.
 
 use super::Endpoint;
 use crate::cc::{CongestionControl, Recovered, Spurious, TimeoutKind};

@@ -519,7 +519,7 @@ impl DuplicateRecovery {
         kind
     }
 
-    /// True if needless recoveries can be undone: the repair has no memory of its own.
+    /// True if needless recoveries can be undone: these repairs keep no state that would have to return too.
     pub fn can_undo(&self) -> bool {
         matches!(self.kind, Kind::Reno | Kind::NewReno)
     }

@@ -115,7 +115,7 @@ enum Course {
     Restored,
     /// The reduction is undone, and the recovery ends here.
     Ended,
-    /// Retransmissions in flight could still be needed: nothing more is marked or retransmitted for now.
+    /// Retransmissions are in flight, and no proof is complete. This acknowledgement marks and retransmits nothing.
     Waits,
 }
 
