@@ -51,8 +51,8 @@ def conformance_command(  # one per option
 ) -> None:
     """Check a congestion control, case by case.
 
-    Each case runs it on a small network, and compares the observations with its specification. The suite `bbr` has the 22
-    test cases of draft-ietf-ccwg-bbr. Exits 1 if a case fails. docs/how-to/conformance.md explains the table.
+    Each case runs it on a small network, and compares the observations with its specification. The suite `bbr` has the
+    22 test cases of draft-ietf-ccwg-bbr. Exits 1 if a case fails. docs/how-to/conformance.md explains the table.
     """
     subject = conformance.Subject.read(control)
     wanted = conformance.chosen(numbers, suite or conformance.suite_of(subject))

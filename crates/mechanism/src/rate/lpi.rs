@@ -50,7 +50,8 @@ struct Held {
     wakes_at: Option<Instant>,
 }
 
-/// Given times of sleep, in place of a hysteresis (docs/models/sleep.md). It falls asleep in a nap as soon as it is empty, and at most once.
+/// Given times of sleep, in place of a hysteresis (docs/models/sleep.md). The link falls asleep in a nap as soon as it is
+/// empty, and at most once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Naps {

@@ -118,8 +118,8 @@ impl FixedTransmitter {
         true
     }
 
-    /// Queues a packet until `starts` if the buffer has room, for a line that an air or low-power idle keeps busy.
-    // One copy for both: with one for each, `Ring::push` is not inlined on other links, and TCP takes 1.2 % more instructions.
+    /// Queues a packet until `starts` if the buffer has room, for a line that an air, a trace or low-power idle keeps busy.
+    // One copy for all: with one for each, `Ring::push` is not inlined on other links, and TCP takes 1.2 % more instructions.
     #[inline(never)]
     pub fn waits_until(
         &mut self,

@@ -291,9 +291,7 @@ impl Link {
         let (trace, position) = self.ingress.as_mut()?.trace.as_mut()?;
         let mut after = *position;
         let Delivery { starts, departs } = after.deliver(trace, now, size);
-        let before = std::mem::replace(&mut fixed.free_at, starts);
-        if !fixed.waits(now, size, self.buffer, self.backlog.get_or_insert_with(Backlog::first)) {
-            fixed.free_at = before;
+        if !fixed.waits_until(starts, now, size, self.buffer, &mut self.backlog) {
             return Some(self.refuse(size));
         }
         (*position, fixed.free_at) = (after, departs);
