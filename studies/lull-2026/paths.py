@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from netlull.papers import Cell, Drawn, Evidence, Tabled, number
+from netlull.papers import Cell, Drawn, Evidence, Tabled, number, percent
 from netlull.plot import Curve, Panel, panel_grid
 
-from .measures import ALWAYS, percent, percentile, saving
+from .measures import ALWAYS, percentile, saving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,10 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from netlull.papers import Cell, Drawn, Evidence, Tabled, number
+from netlull.papers import Cell, Drawn, Evidence, Tabled, number, percent
 from netlull.plot import Curve, Panel, panel_grid
 
-from .measures import BBR, OFF, RENO, percent
+from .measures import BBR, OFF, RENO
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -21,10 +21,14 @@ from netlull.papers.outcome import (
     Time,
     Verdict,
     above_zero,
+    cells_within,
     decided,
     every,
     judge,
     number,
+    part_id,
+    percent,
+    times,
 )
 from netlull.papers.source import find, folder_of
 from netlull.papers.toml import PaperError
@@ -56,6 +60,7 @@ __all__ = [
     "Unjudged",
     "Verdict",
     "above_zero",
+    "cells_within",
     "decided",
     "every",
     "find",
@@ -63,8 +68,11 @@ __all__ = [
     "judge",
     "load",
     "number",
+    "part_id",
+    "percent",
     "reproduce",
     "reproduce_studies",
+    "times",
 ]
 
 

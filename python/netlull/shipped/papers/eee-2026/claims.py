@@ -6,7 +6,7 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING
 
-from netlull.papers import Evidence, Headline, Part, Tolerance, decided, every
+from netlull.papers import Evidence, Headline, Part, Tolerance, cells_within, decided, part_id, percent, times
 from netlull.stats import mean_interval
 
 from .measures import (
@@ -28,11 +28,9 @@ from .measures import (
     mean_ratio,
     micro,
     over,
-    percent,
     places,
     ratio,
     saving,
-    times,
     together,
     unique,
 )
@@ -41,31 +39,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from netlull.stats import Interval
-
-
-def _id(name: str) -> str:
-    """The id of a part: a name without blanks and commas."""
-    return name.replace(",", "").replace(" ", "-").replace("/", "").lower()
-
-
-def _part(
-    name: str,
-    found: Sequence[tuple[object, Interval]],
-    show: Callable[[Interval], str],
-    *,
-    least: float = -math.inf,
-    most: float = math.inf,
-) -> Part:
-    """A part that holds if every cell lies within the bounds. Its text has the cell that is worst."""
-    answers = [decided(value, at_least=least, at_most=most) for _, value in found]
-
-    def beyond(item: tuple[object, Interval]) -> float:
-        return max(item[1].mean - most, least - item[1].mean)
-
-    worst, value = max(found, key=beyond)
-    count = f"{answers.count(True)} of {len(answers)} cells hold"
-    count += f", {answers.count(None)} undecided" if None in answers else ""
-    return Part(_id(name), every(answers), f"{name}: {count}; worst {show(value)} at {worst}.")
 
 
 def _rates(found: Sequence[Place]) -> list[str]:
@@ -100,21 +73,21 @@ def low_load(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     """Judges E1."""
     found = places(evidence, "web", _at_load(tolerance["load"]))
     groups = _each(found, _rate, lambda place: saving(evidence, place, LPI))
-    return [_part(name, group, percent, least=tolerance["least"]) for name, group in groups]
+    return [cells_within(name, group, percent, least=tolerance["least"]) for name, group in groups]
 
 
 def high_load(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     """Judges E2."""
     found = places(evidence, "web", _at_load(tolerance["load"]))
     groups = _each(found, _rate, lambda place: saving(evidence, place, LPI))
-    return [_part(name, group, percent, most=tolerance["most"]) for name, group in groups]
+    return [cells_within(name, group, percent, most=tolerance["most"]) for name, group in groups]
 
 
 def poisson(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     """Judges E3."""
     found = places(evidence, "web", lambda place: place.rate == "10g")
     groups = _each(found, lambda place: f"load {place['load']:g}", lambda place: above_closed_form(evidence, place))
-    return [_part(name, group, percent, least=tolerance["least"]) for name, group in groups]
+    return [cells_within(name, group, percent, least=tolerance["least"]) for name, group in groups]
 
 
 def small_exchange(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
@@ -125,7 +98,7 @@ def small_exchange(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
         return exchange(evidence, place, LPI).scaled(1 / (2 * WAKE_S[place.rate]))
 
     groups = _each(found, lambda place: f"{_rate(place)}, {_reach(place)}", measure)
-    return [_part(name, group, times, least=tolerance["low"], most=tolerance["high"]) for name, group in groups]
+    return [cells_within(name, group, times, least=tolerance["low"], most=tolerance["high"]) for name, group in groups]
 
 
 def _reach(place: Place) -> str:
@@ -137,7 +110,7 @@ def median(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     found = places(evidence, "web", _up_to(tolerance["load"]))
     groups = _each(found, _rate, lambda place: added(evidence, place, LPI, "p50_s"))
     holds = {RATES[rate]: SLEEP_S[rate] + WAKE_S[rate] for rate in _rates(found)}
-    return [_part(name, group, micro, most=tolerance["holds"] * holds[name]) for name, group in groups]
+    return [cells_within(name, group, micro, most=tolerance["holds"] * holds[name]) for name, group in groups]
 
 
 def slowest(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
@@ -147,7 +120,7 @@ def slowest(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     for name in unique(f"{_rate(place)}, {place['rtt']:g} ms" for place in found):
         group = [place for place in found if name == f"{_rate(place)}, {place['rtt']:g} ms"]
         value = mean_ratio(evidence, group, LPI, "p99_s")
-        parts.append(Part(_id(name), decided(value, at_most=tolerance["most"]), f"{name}: {times(value)}."))
+        parts.append(Part(part_id(name), decided(value, at_most=tolerance["most"]), f"{name}: {times(value)}."))
     return parts
 
 
@@ -159,8 +132,8 @@ def coalesced(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
         here = [place for place in found if place.rate == rate]
         far = [(place, ratio(evidence, place, COALESCING, "p50_s")) for place in here if place.value("rtt") >= 10]
         near = [(place, ratio(evidence, place, COALESCING, "p50_s")) for place in here if place["rtt"] == 0.1]
-        parts += [_part(f"{RATES[rate]}, 10 ms and more", far, times, most=tolerance["most"])]
-        parts += [_part(f"{RATES[rate]}, 0.1 ms", near, times, least=tolerance["least"])]
+        parts += [cells_within(f"{RATES[rate]}, 10 ms and more", far, times, most=tolerance["most"])]
+        parts += [cells_within(f"{RATES[rate]}, 0.1 ms", near, times, least=tolerance["least"])]
     return parts
 
 
@@ -170,7 +143,7 @@ def coalescing_saves(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     groups = _each(
         found, _rate, lambda place: evidence.grid.difference(place.cell(COALESCING), place.cell(LPI), "saving_fs")
     )
-    return [_part(name, group, percent, least=tolerance["least"]) for name, group in groups]
+    return [cells_within(name, group, percent, least=tolerance["least"]) for name, group in groups]
 
 
 def compressed(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
@@ -180,7 +153,9 @@ def compressed(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     def measure(place: Place) -> Interval:
         return over(together(evidence, place.cell(COALESCING)), together(evidence, place.cell(LPI)))
 
-    return [_part(name, group, times, least=tolerance["least"]) for name, group in _each(found, _sender, measure)]
+    return [
+        cells_within(name, group, times, least=tolerance["least"]) for name, group in _each(found, _sender, measure)
+    ]
 
 
 def downloads(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
@@ -193,7 +168,7 @@ def _by_setting(
 ) -> list[Part]:
     """A part for each rate and setting, in ratios."""
     return [
-        _part(f"{RATES[rate]}, {setting}", group, times, least=least, most=most)
+        cells_within(f"{RATES[rate]}, {setting}", group, times, least=least, most=most)
         for rate in _rates(found)
         for setting in (LPI, COALESCING)
         if (
@@ -208,7 +183,7 @@ def endless(evidence: Evidence, tolerance: Tolerance, setting: str) -> list[Part
     """Judges E11 and E12."""
     found = places(evidence, "long", lambda place: place.value("rtt") >= tolerance["rtt"] and setting in place.settings)
     groups = _each(found, _sender, lambda place: lost(evidence, place, setting))
-    return [_part(name, group, percent, most=tolerance["most"]) for name, group in groups]
+    return [cells_within(name, group, percent, most=tolerance["most"]) for name, group in groups]
 
 
 def window(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
@@ -225,8 +200,8 @@ def marks(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     far = max(place.value("rtt") for place in found)
     small = [place for place in found if place["k"] == tolerance["small"] and place["rtt"] == far]
     return [
-        _part(f"from {tolerance['large']:g} on", large, percent, most=tolerance["most"]),
-        _part(
+        cells_within(f"from {tolerance['large']:g} on", large, percent, most=tolerance["most"]),
+        cells_within(
             f"at {tolerance['small']:g}, {far:g} ms",
             [(place, lost(evidence, place, LPI)) for place in small],
             percent,
@@ -239,14 +214,14 @@ def next_drops(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     """Judges E15."""
     found = places(evidence, "next", lambda place: place["buffer"] == tolerance["buffer"])
     groups = _each(found, _sender, lambda place: ratio(evidence, place, COALESCING, "next_drops"))
-    return [_part(name, group, times, least=tolerance["least"]) for name, group in groups]
+    return [cells_within(name, group, times, least=tolerance["least"]) for name, group in groups]
 
 
 def next_goodput(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     """Judges E16."""
     found = places(evidence, "next", lambda place: place.value("buffer") >= tolerance["buffer"])
     return [
-        _part(
+        cells_within(
             sender,
             [
                 (f"{place}, {setting}", lost(evidence, place, setting))
@@ -267,7 +242,7 @@ def incast(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     groups = _each(
         found, lambda place: f"{_rate(place)}, {place['size']:g} kB", lambda place: ratio(evidence, place, LPI, "p99_s")
     )
-    return [_part(name, group, times, most=tolerance["most"]) for name, group in groups]
+    return [cells_within(name, group, times, most=tolerance["most"]) for name, group in groups]
 
 
 def timers(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
@@ -277,9 +252,9 @@ def timers(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     for timer in found[0].settings:
         group = [(place, saving(evidence, place, timer)) for place in found]
         if timer.startswith(("5 us", "30 us")):
-            parts.append(_part(timer, group, percent, least=tolerance["least"]))
+            parts.append(cells_within(timer, group, percent, least=tolerance["least"]))
         elif timer.startswith("250 ms"):
-            parts.append(_part(timer, group, percent, most=tolerance["most"]))
+            parts.append(cells_within(timer, group, percent, most=tolerance["most"]))
     return parts
 
 
@@ -298,10 +273,10 @@ def spurious(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     short, middle, long = "up to 0.1 ms", "up to 1 ms", "up to 10 ms"
     most, least = tolerance["most"], tolerance["least"]
     return [
-        _part("RTO 200 ms", group(200, LPI, short, middle, long), _rare, most=most),
-        _part("RTO 10 ms, up to 1 ms", group(10, LPI, short, middle), _rare, most=most),
-        _part("RTO 1 ms, up to 0.1 ms", group(1, LPI, short), _rare, most=most),
-        _part("RTO 1 ms, up to 10 ms", group(1, long), _rare, least=least),
+        cells_within("RTO 200 ms", group(200, LPI, short, middle, long), _rare, most=most),
+        cells_within("RTO 10 ms, up to 1 ms", group(10, LPI, short, middle), _rare, most=most),
+        cells_within("RTO 1 ms, up to 0.1 ms", group(1, LPI, short), _rare, most=most),
+        cells_within("RTO 1 ms, up to 10 ms", group(1, long), _rare, least=least),
     ]
 
 
@@ -325,7 +300,7 @@ def most_of_the_gain(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     groups = _each(
         found, _rate, lambda place: evidence.grid.ratio(place.cell(MIDDLE), place.cell(LONG_HOLD), "saving_fs")
     )
-    return [_part(name, group, times, least=tolerance["least"]) for name, group in groups]
+    return [cells_within(name, group, times, least=tolerance["least"]) for name, group in groups]
 
 
 def _growth(evidence: Evidence, place: Place, setting: str) -> dict[int, float]:
@@ -355,7 +330,7 @@ def first_alone(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     def measure(place: Place) -> Interval:
         return over(_growth(evidence, place, FIRST), _growth(evidence, place, COALESCING))
 
-    return [_part(name, group, times, most=tolerance["most"]) for name, group in _each(found, _rate, measure)]
+    return [cells_within(name, group, times, most=tolerance["most"]) for name, group in _each(found, _rate, measure)]
 
 
 def later_links(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
@@ -374,11 +349,11 @@ def later_links(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
 
     within = tolerance["within"]
     same = [
-        _part(f"{name}, as the first", group, percent, least=-within, most=within)
+        cells_within(f"{name}, as the first", group, percent, least=-within, most=within)
         for name, group in _each(found, _rate, as_first)
     ]
     more = [
-        _part(f"{name}, first coalesces", group, percent, least=tolerance["least"])
+        cells_within(f"{name}, first coalesces", group, percent, least=tolerance["least"])
         for name, group in _each(found, _rate, gain)
     ]
     return same + more
@@ -396,12 +371,12 @@ def lower_rates(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     sleeps = [(place, grid.difference(place.cell(LPI), place.cell(LULL), "saving_fs")) for place in low]
     slows = [(place, grid.difference(place.cell(LULL), place.cell(LPI), "saving_fs")) for place in high]
     parts = [
-        _part("LPI saves more at 10 Gb/s", sleeps, percent, least=0),
-        _part("Lull saves more at 1 Gb/s", slows, percent, least=0),
+        cells_within("LPI saves more at 10 Gb/s", sleeps, percent, least=0),
+        cells_within("Lull saves more at 1 Gb/s", slows, percent, least=0),
     ]
     for setting in PRACTRA:
         delays = [(place, grid.ratio(place.cell(setting), place.cell(LPI), "p95_s")) for place in found]
-        parts.append(_part(f"{setting} is slower", delays, times, least=1))
+        parts.append(cells_within(f"{setting} is slower", delays, times, least=1))
     return parts
 
 
@@ -413,7 +388,7 @@ def watts(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
         here = [place for place in found if place.rate == rate]
         for device, name in DEVICES[rate].items():
             group = [(place, -added(evidence, place, LPI, f"watts_{device}")) for place in here]
-            parts.append(_part(f"{name}, {RATES[rate]}", group, _watt, most=tolerance["most"]))
+            parts.append(cells_within(f"{name}, {RATES[rate]}", group, _watt, most=tolerance["most"]))
     return parts
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from netlull.papers import Drawn, Evidence, Tabled
+from netlull.papers import Drawn, Evidence, Tabled, percent, times
 from netlull.plot import Panel, panel_grid
 
-from .measures import RATES, curves, exchange, micro, percent, places, ratio, saving, times, unique
+from .measures import RATES, curves, exchange, micro, places, ratio, saving, unique
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,24 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from netlull.papers import Drawn, Evidence, Tabled, number
+from netlull.papers import Drawn, Evidence, Tabled, number, percent, times
 from netlull.plot import Curve, Panel, panel_grid
 
-from .measures import (
-    COALESCING,
-    LPI,
-    OFF,
-    RATES,
-    curves,
-    lost,
-    mean,
-    percent,
-    places,
-    ratio,
-    share_asleep,
-    times,
-    unique,
-)
+from .measures import COALESCING, LPI, OFF, RATES, curves, lost, mean, places, ratio, share_asleep, unique
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from netlull.papers import Drawn, Evidence, Tabled, number
+from netlull.papers import Drawn, Evidence, Tabled, number, percent, times
 from netlull.plot import Curve, Panel, panel_grid
 from netlull.stats import mean_interval
 
@@ -20,12 +20,10 @@ from .measures import (
     exchange,
     mean,
     micro,
-    percent,
     places,
     ratio,
     saving,
     share_asleep,
-    times,
     together,
     unique,
 )

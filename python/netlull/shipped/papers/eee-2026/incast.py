@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from netlull.papers import Drawn, Evidence, Tabled, number
+from netlull.papers import Drawn, Evidence, Tabled, number, percent, times
 from netlull.plot import Curve, Panel, panel_grid
 
-from .measures import COALESCING, LPI, OFF, RATES, mean, percent, places, ratio, saving, times, unique
+from .measures import COALESCING, LPI, OFF, RATES, mean, places, ratio, saving, unique
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -188,19 +188,9 @@ def curves(
     ]
 
 
-def percent(value: Interval, digits: int = 1) -> str:
-    """A share in per cent with its interval, as text."""
-    return number(value.scaled(100), digits=digits) + " %"
-
-
 def micro(value: Interval) -> str:
     """A time in microseconds with its interval, as text."""
     return number(value.scaled(1e6), "us")
-
-
-def times(value: Interval) -> str:
-    """A ratio with its interval, as text."""
-    return number(value, "times", digits=3)
 
 
 def unique(found: Iterable[str]) -> list[str]:

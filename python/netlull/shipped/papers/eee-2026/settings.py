@@ -5,24 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from netlull.papers import Drawn, Evidence, Tabled
+from netlull.papers import Drawn, Evidence, Tabled, percent, times
 from netlull.plot import Curve, Panel, panel_grid
 
-from .measures import (
-    OFF,
-    RATES,
-    curves,
-    exchange,
-    mean,
-    micro,
-    percent,
-    places,
-    ratio,
-    saving,
-    share_asleep,
-    times,
-    unique,
-)
+from .measures import OFF, RATES, curves, exchange, mean, micro, places, ratio, saving, share_asleep, unique
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

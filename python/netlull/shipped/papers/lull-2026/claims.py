@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from netlull.papers import Cell, Evidence, Headline, Part, Tolerance, decided, every, number
+from netlull.papers import Cell, Evidence, Headline, Part, Tolerance, decided, every, number, percent
 from netlull.stats import mean_interval
 
 from .measures import (
@@ -20,7 +20,6 @@ from .measures import (
     counted,
     growth,
     lost,
-    percent,
     percentile,
     places,
     saving,

@@ -4,22 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from netlull.papers import Drawn, Evidence, Tabled, number
+from netlull.papers import Drawn, Evidence, Tabled, number, percent
 from netlull.plot import Curve, Panel, panel_grid
 from netlull.stats import mean_interval
 
 from .drawing import Priced, fronts
-from .measures import (
-    LULL,
-    SHOWN_RTT,
-    Place,
-    growth,
-    lost,
-    percent,
-    places,
-    saving,
-    settings,
-)
+from .measures import LULL, SHOWN_RTT, Place, growth, lost, places, saving, settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from netlull.papers import Cell, Drawn, Evidence, Tabled, number
+from netlull.papers import Cell, Drawn, Evidence, Tabled, number, percent
 from netlull.plot import Curve, Panel, panel_grid
 
 from .claims import bounds, possible
-from .measures import LULL, percent, percentile, saving
+from .measures import LULL, percentile, saving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

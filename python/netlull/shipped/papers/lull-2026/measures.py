@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from netlull.papers import Cell, Evidence, decided, number
+from netlull.papers import Cell, Evidence, decided
 from netlull.stats import Interval, bootstrap_ratio, mean_interval
 
 if TYPE_CHECKING:
@@ -95,11 +95,6 @@ def lost(evidence: Evidence, place: Place, control: str = LULL) -> Interval:
 def saving(evidence: Evidence, cell: Cell, model: str = "fs") -> Interval:
     """The share of the energy that is saved."""
     return evidence.grid.interval(cell, f"saving_{model}")
-
-
-def percent(value: Interval, digits: int = 1) -> str:
-    """A share in per cent with its interval, as text."""
-    return number(Interval(value.mean * 100, value.low * 100, value.high * 100, value.n), digits=digits) + " %"
 
 
 def counted(answers: Sequence[bool | None]) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from netlull.papers import Cell, Drawn, Evidence, Tabled, number
+from netlull.papers import Cell, Drawn, Evidence, Tabled, number, percent
 from netlull.plot import Curve, Panel, panel_grid
 
-from .measures import ALWAYS, LULL, percent, percentile
+from .measures import ALWAYS, LULL, percentile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from netlull.papers import Evidence, Headline, Part, Tolerance, decided, every
+from netlull.papers import Evidence, Headline, Part, Tolerance, cells_within, percent, times
 
 from .measures import (
     BBR,
@@ -21,10 +21,8 @@ from .measures import (
     mean,
     minus,
     over,
-    percent,
     places,
     savings,
-    times,
     unique,
 )
 
@@ -47,17 +45,8 @@ def _part(
     least: float = -math.inf,
     most: float = math.inf,
 ) -> Part:
-    """A part that holds if every cell lies within the bounds. Its text has the cell that is worst."""
-    answers = [decided(value, at_least=least, at_most=most) for _, value in found]
-
-    def beyond(item: tuple[Place, Interval]) -> float:
-        return max(item[1].mean - most, least - item[1].mean)
-
-    worst, value = max(found, key=beyond)
-    count = f"{answers.count(True)} of {len(answers)} cells hold"
-    count += f", {answers.count(None)} undecided" if None in answers else ""
-    part = name.replace(",", "").replace(" ", "-").replace("/", "").lower()
-    return Part(part, every(answers), f"{name}: {count}; worst {show(value)} at {worst}.")
+    """A part that holds if every cell lies within the bounds."""
+    return cells_within(name, found, show, least=least, most=most)
 
 
 def _against(

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from netlull.papers import Cell, Evidence, decided, every, number
+from netlull.papers import Cell, Evidence, decided, every
 from netlull.stats import Interval, mean_interval
 
 if TYPE_CHECKING:
@@ -220,16 +220,6 @@ CAPTION = (
     "percentile of completion. Endless transfers and single downloads have one time. In brackets: the 95 % interval "
     "includes 0. The last column compares with NewReno and drop-tail."
 )
-
-
-def percent(value: Interval, digits: int = 1) -> str:
-    """A share in per cent with its interval, as text."""
-    return number(value.scaled(100), digits=digits) + " %"
-
-
-def times(value: Interval) -> str:
-    """A ratio with its interval, as text."""
-    return number(value, "times", digits=3)
 
 
 def unique(found: Sequence[str]) -> list[str]:
