@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -67,7 +67,6 @@ class Case:
     procedure: Callable[[Bench], None] = field(repr=False)
     doc: str = ""
     """The steps in words."""
-    needs: tuple[str, ...] = ()
 
     @property
     def family(self) -> str:
@@ -175,13 +174,11 @@ class Bench:
         self.marks: list[tuple[float, str]] = []
         """Times of the procedure in the last run, for the picture."""
 
-    def run(
-        self, duration: str, settings: Mapping[str, object] | None = None, *, note: str = "", seed: int = 0
-    ) -> Trace:
+    def run(self, duration: str, settings: Mapping[str, object] | None = None, *, note: str = "") -> Trace:
         """Runs the network with changed values, by their paths. `note` tells the change."""
         values: dict[str, Any] = {
             "duration": duration,
-            "seed": self.seed + seed,
+            "seed": self.seed,
             "flow.flow.tcp.congestion_control": self.subject.control,
             **(settings or {}),
         }
@@ -279,17 +276,7 @@ class Judgement:
             "black_box": self.verdict_of("black box"),
             "state": self.verdict_of("state"),
             "verdict": self.verdict,
-            "checks": [
-                {
-                    "kind": one.kind,
-                    "what": one.what,
-                    "seen": one.seen,
-                    "expected": one.expected,
-                    "holds": one.holds,
-                    "source": one.source,
-                }
-                for one in self.checks
-            ],
+            "checks": [asdict(one) for one in self.checks],
         }
 
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from netlull.results.result import Result
 
@@ -89,11 +89,6 @@ class Trace:
         mine = table.filter(pc.equal(pc.cast(table["flow"], pa.string()), FLOW))
         names = pc.cast(mine["variable"], pa.string())
         return {name: mine.filter(pc.equal(names, name)) for name in pc.unique(names).to_pylist()}
-
-    @property
-    def names(self) -> Sequence[str]:
-        """The exported variables."""
-        return list(self._variables)
 
     def _rows(self, name: str) -> pa.Table:
         if name not in self._variables:
