@@ -150,20 +150,20 @@ impl Member {
             }
             SendVerdict::Redundant => {}
         }
-        self.settle(net);
+        self.follow(net);
     }
 
     /// Notes the opening of a connection to the station's host.
     pub(super) fn asks(&mut self, net: &mut Net) {
         self.station.asks(net.now);
-        self.settle(net);
+        self.follow(net);
     }
 
     /// Processes a packet from the air: the host receives it if the radio has heard it.
     pub(super) fn arrive(&mut self, frame: Frame, net: &mut Net) {
         let more = self.more.pop_front().unwrap_or(false);
         let verdict = self.station.receives(net.now, &frame.bytes, more);
-        self.settle(net);
+        self.follow(net);
         match verdict {
             Verdict::Deliver => net.deliver(frame.to, frame),
             Verdict::Missed => net.drop(self.down, &frame),
@@ -182,7 +182,7 @@ impl Member {
         if let Some((frame, more)) = is_first.then(|| proxy.next_packet()).flatten() {
             self.send_down(frame, more, net);
         }
-        self.settle(net);
+        self.follow(net);
     }
 
     /// Processes all due events in the simulator's order: a radio that has just woken first sends the waiting packets,
@@ -202,6 +202,15 @@ impl Member {
         self.settle(net);
         self.station.handle_timeout(now);
         self.settle(net);
+    }
+
+    /// Performs what a packet causes. Frames that were due before it wait for the station's event of this instant, which
+    /// comes after all arrivals, as in the simulator.
+    fn follow(&mut self, net: &mut Net) {
+        let earlier = std::mem::take(&mut self.outputs);
+        self.settle(net);
+        self.outputs.splice(0..0, earlier);
+        self.arm(net);
     }
 
     /// Performs the due actions of the station and its access point.
