@@ -48,6 +48,12 @@ def test_a_case_passes_in_python_and_fails_with_one_rule_broken(case: Case) -> N
     assert broken.verdict == "fails", BROKEN[case.number].__doc__
 
 
+@pytest.mark.parametrize(("number", "broken"), bbr_in_python.ALSO_BROKEN)
+def test_a_case_fails_with_another_rule_broken(number: str, broken: type) -> None:
+    judgement = in_python(conformance.chosen([number])[0], broken.__name__)
+    assert judgement.verdict == "fails", broken.__doc__
+
+
 def test_the_numbers_are_those_of_the_draft() -> None:
     assert [case.number for case in conformance.cases("bbr")] == [f"A.{number}" for number in range(1, 23)]
     assert BROKEN.keys() == {case.number for case in conformance.cases()}

@@ -15,7 +15,7 @@ from netlull.conformance.frame import case
 
 if TYPE_CHECKING:
     from netlull.conformance.frame import Bench
-    from netlull.conformance.trace import Spell, Trace
+    from netlull.conformance.trace import Spell, Steps, Trace
 
 _DRAFT = "draft-ietf-ccwg-bbr-06"
 _BULK = "20 Mb/s, 100 ms, buffer of 4 BDP; bulk data"
@@ -95,6 +95,8 @@ def startup_plateau(bench: Bench) -> None:
     bench.state("full_bw_now", trace.number("BBR.full_bw_now").at(end), 1, 1, "", "A.1 step 4")
     bench.state("full_bw_reached", trace.number("BBR.full_bw_reached").at(end), 1, 1, "", "A.1 step 4")
     bench.follows(startup, trace, "A.1 step 5", "DRAIN")
+    paced = trace.number("C.pacing_rate").at(2.5) / trace.number("BBR.bw").at(2.5)
+    bench.state("pacing rate at 2.5 s, of BBR.bw", paced, 0.985, 0.995, "", "5.6.2: 0.99")
 
 
 @case(
@@ -313,6 +315,8 @@ def down_inflight(bench: Bench) -> None:
         "",
         "A.8 step 4",
     )
+    headroom = trace.number("BBRInflightWithHeadroom()").at(end) / trace.number("BBR.inflight_longterm").at(end)
+    bench.state("BBRInflightWithHeadroom(), of inflight_longterm", headroom, 0.845, 0.855, "", "5.3.3.9: 0.85")
     bench.follows(down, trace, "A.8 step 5", "PROBE_CRUISE")
 
 
@@ -607,6 +611,8 @@ def ten_times_less(bench: Bench) -> None:
     short = trace.number("BBR.bw_shortterm").between(change, change + 3)
     bench.state("least bw_shortterm within 3 s", float(short.min()), 0.9 * slow, 3 * slow, "B/s", "A.16 step 3")
     most = trace.number("BBR.max_bw")
+    steps = _falls(trace.number("BBR.bw_shortterm"), most, change, change + 3)
+    bench.state("least step of bw_shortterm, of the value before", min(steps), 0.695, 0.705, "", "5.5.10.3: 0.7")
     dropped = most.first(lambda value: value < 1.05 * slow, change)
     bench.state(
         "max_bw is the new bandwidth",
@@ -618,6 +624,13 @@ def ten_times_less(bench: Bench) -> None:
     )
     cycles = sum(change < spell.end_s <= (dropped or 0) for spell in trace.spells("PROBE_UP"))
     bench.state("cycles of PROBE_BW until then", math.nan if dropped is None else cycles, 1, 2, "", "A.16 step 4")
+
+
+def _falls(short: Steps, most: Steps, start_s: float, end_s: float) -> list[float]:
+    """The finite values of a lower bound over the values before, or over max_bw where there was no bound."""
+    inside = (short.time_s > start_s) & (short.time_s < end_s) & np.isfinite(short.value)
+    before = [min(short.value[at - 1], most.at(short.time_s[at] - 1e-9)) for at in np.flatnonzero(inside)]
+    return [float(value) for value in short.value[inside] / np.array(before)] or [math.nan]
 
 
 @case("A.17", "Handling token bucket policers", _DRAFT, "100 Mb/s, 100 ms, a policer of 10 Mb/s and 100 kB; bulk data")
