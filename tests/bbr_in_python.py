@@ -603,6 +603,28 @@ class TrustsLimitedSamples(Bbr):
             self.max_bw_now = self.max_bw_before = rate
 
 
+class PacesAtTheFullRate(Bbr):
+    """The pacing rate has no margin of 1 % (5.6.2)."""
+
+    def set_pacing_rate(self, gain):
+        super().set_pacing_rate(gain / 0.99)
+
+
+class WithoutHeadroom(Bbr):
+    """PROBE_DOWN and PROBE_CRUISE leave no headroom (5.3.3.9, InflightWithHeadroom)."""
+
+    def inflight_with_headroom(self):
+        return self.inflight_longterm
+
+
+class FallsTooFar(Bbr):
+    """A loss lowers the bounds to 30 % (5.5.10.3: 70 %)."""
+
+    def adapt_lower_bounds(self):
+        if self.state not in {"STARTUP", "PROBE_REFILL", "PROBE_UP"} and self.is_loss_in_round:
+            self.bw_shortterm = max(self.bw_latest, 0.3 * min(self.bw_shortterm, self.max_bw))
+
+
 BROKEN = {
     "A.1": OneRound,
     "A.2": IgnoresStartupLoss,
@@ -628,3 +650,6 @@ BROKEN = {
     "A.22": TrustsLimitedSamples,
 }
 """The class that must fail each case."""
+
+ALSO_BROKEN = [("A.1", PacesAtTheFullRate), ("A.8", WithoutHeadroom), ("A.16", FallsTooFar)]
+"""Cases, and further classes that must fail them."""

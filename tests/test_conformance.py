@@ -48,6 +48,12 @@ def test_a_case_passes_in_python_and_fails_with_one_rule_broken(case: Case) -> N
     assert broken.verdict == "fails", BROKEN[case.number].__doc__
 
 
+@pytest.mark.parametrize(("number", "broken"), bbr_in_python.ALSO_BROKEN)
+def test_a_case_fails_with_another_rule_broken(number: str, broken: type) -> None:
+    judgement = in_python(conformance.chosen([number])[0], broken.__name__)
+    assert judgement.verdict == "fails", broken.__doc__
+
+
 def test_the_numbers_are_those_of_the_draft() -> None:
     assert [case.number for case in conformance.cases("bbr")] == [f"A.{number}" for number in range(1, 23)]
     assert BROKEN.keys() == {case.number for case in conformance.cases()}
@@ -59,6 +65,93 @@ def test_an_algorithm_without_variables_is_judged_by_the_black_box() -> None:
     assert judgement.verdict_of("state") == "not judged"
     assert judgement.verdict_of("black box") == judgement.verdict
     assert "BBR.state" in [one.what for one in judgement.checks if one.holds is None]
+
+
+SUBJECTS = """
+import netlull
+from bbr_in_python import Bbr
+
+
+class Silent(Bbr):
+    def variables(self):
+        return {}
+
+
+class Sparse(Bbr):
+    def variables(self):
+        return {"BBR.state": self.state, "BBR.max_bw": self.max_bw}
+
+
+class LowerCase(Bbr):
+    def variables(self):
+        return {**super().variables(), "BBR.state": self.state.lower()}
+
+
+class Constant(netlull.CongestionControl):
+    def on_ack(self, ack):
+        pass
+
+
+class StaysInStartup(Bbr):
+    def check_full_bw_reached(self, rs, limited):
+        pass
+
+    def check_startup_high_loss(self, rs):
+        pass
+"""
+
+
+@pytest.fixture
+def subjects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.syspath_prepend(HERE)
+    path = tmp_path / "subjects.py"
+    path.write_text(SUBJECTS, encoding="utf-8")
+    return path
+
+
+def judged(number: str, subject: str, seed: int = 1) -> Judgement:
+    return conformance.judge(conformance.chosen([number])[0], Subject.read(subject), seed=seed)
+
+
+@pytest.mark.parametrize("number", ["A.2", "A.4", "A.12", "A.13", "A.22"])
+def test_an_algorithm_that_never_enters_a_state_fails(number: str, subjects: Path) -> None:
+    judgement = judged(number, f"{subjects}:StaysInStartup")
+    assert judgement.verdict == "fails"
+    assert any(one.seen in {"never", "none"} for one in judgement.checks if one.holds is False)
+
+
+def test_an_algorithm_that_sends_too_little_fails(subjects: Path) -> None:
+    assert judged("A.2", f"{subjects}:Constant").verdict == "fails"
+
+
+@pytest.mark.parametrize("number", ["A.3", "A.13"])
+def test_without_exported_states_the_times_are_those_of_bbr(number: str, subjects: Path) -> None:
+    judgement = judged(number, f"{subjects}:Silent")
+    assert judgement.verdict_of("black box") == "passes", told(judgement)
+
+
+def test_without_exported_states_no_case_needs_the_time_of_a_random_probe(subjects: Path) -> None:
+    judgement = judged("A.5", f"{subjects}:Silent")
+    assert [one.what for one in judgement.checks if one.holds is None] == ["BBR.state"]
+    assert judgement.verdict == "not judged"
+
+
+def test_a_missing_variable_leaves_the_state_unjudged(subjects: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    judgement = judged("A.1", f"{subjects}:Sparse")
+    assert [one.holds for one in judgement.checks] == [True, True, True, None]
+    assert (judgement.verdict_of("state"), judgement.verdict) == ("not judged", "passes")
+    assert main(["conformance", "--congestion-control", f"{subjects}:Sparse", "--case", "A.1"]) == 0
+    assert "does not export BBR.full_bw_count" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_state_has_the_name_of_the_draft(subjects: Path) -> None:
+    with pytest.raises(InputError, match=r'BBR\.state is "startup"; expected one of STARTUP, DRAIN'):
+        judged("A.1", f"{subjects}:LowerCase")
+
+
+@pytest.mark.parametrize(("number", "seed"), [("A.7", 4), ("A.8", 2), ("A.16", 2), ("A.22", 4)])
+def test_the_random_wait_does_not_change_the_verdict(number: str, seed: int) -> None:
+    assert not told(judged(number, "bbr", seed))
 
 
 def test_an_export_that_fails_ends_the_run(tmp_path: Path) -> None:
@@ -139,6 +232,21 @@ def test_bad_input_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert 'there is no case "A.23"' in capsys.readouterr().err
     assert main(["conformance", "--congestion-control", "cubik", "--case", "A.1"]) == 2
     assert "cubik" in capsys.readouterr().err
+    assert main(["conformance", "--suite", "cubic", "--case", "A.1"]) == 2
+    assert 'there is no case "A.1" in the suite cubic' in capsys.readouterr().err
+
+
+def test_a_case_named_twice_is_one_case() -> None:
+    assert [one.number for one in conformance.chosen(["A.2", "a.2", "A.1"])] == ["A.2", "A.1"]
+
+
+def test_a_folder_that_cannot_be_replaced_is_refused_before_the_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "mine.txt").write_text("mine", encoding="utf-8")
+    monkeypatch.setattr(conformance, "judge", lambda *_, **__: pytest.fail("a run"))
+    assert main(["conformance", "--case", "A.1", "--out", str(tmp_path)]) == 2
+    assert "holds other files" in capsys.readouterr().err
 
 
 def test_the_page_of_questions_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,8 @@ from netlull.cli.inputs import json_option
 from netlull.cli.progress import bar
 from netlull.cli.tables import Table, draw, new_console, say
 from netlull.cli.text import echo
+from netlull.conformance.frame import NOT_EXPORTED
+from netlull.results.output import check_replaceable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,10 +57,12 @@ def conformance_command(  # one per option
     22 test cases of draft-ietf-ccwg-bbr. Exits 1 if a case fails. docs/how-to/conformance.md explains the table.
     """
     subject = conformance.Subject.read(control)
-    wanted = conformance.chosen(numbers, suite or conformance.suite_of(subject))
+    wanted = conformance.chosen(numbers, suite, conformance.suite_of(subject))
     if only_list:
         _list(wanted, as_json=as_json)
         return
+    if out is not None:
+        check_replaceable(out, conformance.KIND)
     judgements = []
     with bar("conformance") as show:
         for done, case in enumerate(wanted):
@@ -114,6 +118,9 @@ def _print(judgements: Sequence[Judgement], subject: conformance.Subject) -> Non
                     f"{one.case.number} {check.kind}: {check.what}: {check.seen}; expected {check.expected} "
                     f"({check.source})",
                 )
+    missing = dict.fromkeys(check.what for one in judgements for check in one.checks if check.seen == NOT_EXPORTED)
+    if missing:
+        say(console, f"The algorithm does not export {', '.join(missing)}. Checks that need them are not judged.")
     counts = [sum(one.verdict == verdict for one in judgements) for verdict in ("passes", "fails", "not judged")]
     say(
         console,

@@ -15,10 +15,11 @@ from netlull.conformance.frame import (
     judge,
     suite_of,
 )
-from netlull.conformance.output import write
+from netlull.conformance.output import KIND, write
 from netlull.conformance.trace import Trace
 
 __all__ = [
+    "KIND",
     "SUITES",
     "Bench",
     "Case",

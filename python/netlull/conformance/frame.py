@@ -38,7 +38,21 @@ SUITES = ("bbr", "cubic")
 """The suites: the algorithms that have cases."""
 Kind = Literal["black box", "state"]
 Verdict = Literal["passes", "fails", "not judged"]
+NOT_EXPORTED = "not exported"
+"""The observation of a variable that the algorithm does not export."""
+_SEEDS = 16
+"""The number of seeds to try."""
 _PATH = Path(str(files("netlull"))) / "shipped" / "conformance" / "path.toml"
+
+
+class LateEntryError(Exception):
+    """A state begins too late for the case, or never."""
+
+    def __init__(self, state: str, start_s: float, by_s: float) -> None:
+        super().__init__(state)
+        self.state = state
+        self.start_s = start_s
+        self.by_s = by_s
 
 
 @dataclass(frozen=True)
@@ -100,17 +114,19 @@ def cases(family: str | None = None) -> Sequence[Case]:
     return [one for one in _CASES.values() if family in {None, one.family}]
 
 
-def chosen(numbers: Iterable[str], family: str | None = None) -> Sequence[Case]:
-    """The cases with these numbers; all of a family without numbers.
+def chosen(numbers: Iterable[str], family: str | None = None, default: str | None = None) -> Sequence[Case]:
+    """The cases with these numbers, each once, of the family or of all; without numbers all of the family or `default`.
 
     Raises:
         InputError: there is no such case.
     """
+    known = {one.number: one for one in cases(family)}
     wanted = [number.upper() for number in numbers]
     for number in wanted:
-        if number not in _CASES:
-            raise InputError(f'--case: there is no case "{number}"; {near(number, list(_CASES))}')
-    return [_CASES[number] for number in wanted] or cases(family)
+        if number not in known:
+            suite = "" if family is None else f" in the suite {family}"
+            raise InputError(f'--case: there is no case "{number}"{suite}; {near(number, list(known))}')
+    return [known[number] for number in dict.fromkeys(wanted)] or cases(family or default)
 
 
 @dataclass(frozen=True)
@@ -173,6 +189,7 @@ class Bench:
         self.checks: list[Check] = []
         self.marks: list[tuple[float, str]] = []
         """Times of the procedure in the last run, for the picture."""
+        self._owns: dict[int, Trace] = {}
 
     def run(self, duration: str, settings: Mapping[str, object] | None = None, *, note: str = "") -> Trace:
         """Runs the network with changed values, by their paths. `note` tells the change."""
@@ -197,18 +214,38 @@ class Bench:
 
     def mark(self, time_s: float, what: str) -> float:
         """Marks an act of the procedure in the picture; returns its time."""
-        self.marks.append((time_s, what))
+        if math.isfinite(time_s):
+            self.marks.append((time_s, what))
         return time_s
 
-    def entry(self, trace: Trace, state: str, otherwise_s: float, after_s: float = 0.0, number: int = 0) -> float:
-        """The time of an entry into a state after `after_s`; `otherwise_s` if the algorithm exports no state.
+    def entry(
+        self, trace: Trace, state: str, after_s: float = 0.0, *, by_s: float = math.inf, exact: bool = False
+    ) -> float:
+        """The time of the first entry into a state after `after_s`.
 
-        `otherwise_s` is the time at which netlull's own algorithm enters the state on this network.
+        Without exported states it is the time at which netlull's own BBR enters the state on the same network. `exact`
+        refuses that: the checks need the time, and a random wait precedes it. After `by_s` PROBE_RTT disturbs the case.
+
+        Raises:
+            LateEntryError: the state is never entered, or later than `by_s`.
+            NotExportedError: the case needs the exact time, and the algorithm exports no state.
         """
         if "BBR.state" not in trace:
-            return otherwise_s
-        entries = [spell.start_s for spell in trace.spells(state) if spell.start_s > after_s]
-        return entries[number] if len(entries) > number else math.nan
+            if exact:
+                raise NotExportedError("BBR.state")
+            trace = self._own(trace)
+        start = next((spell.start_s for spell in trace.spells(state) if spell.start_s > after_s), math.nan)
+        if not start <= by_s:
+            raise LateEntryError(state, start, by_s)
+        return start
+
+    def _own(self, trace: Trace) -> Trace:
+        """The run of netlull's own BBR on the network of another."""
+        place = self.traces.index(trace)
+        if place not in self._owns:
+            scenario = self.scenarios[place].with_values({"flow.flow.tcp.congestion_control": "bbr"})
+            self._owns[place] = Trace(scenario.run())
+        return self._owns[place]
 
     def black_box(self, what: str, seen: float, low: float, high: float, unit: str, source: str) -> bool:
         """Checks a measured value against its bounds."""
@@ -250,10 +287,12 @@ class Judgement:
 
     def verdict_of(self, kind: Kind | None = None) -> Verdict:
         """The verdict of all checks, or of one kind."""
-        judged = [one.holds for one in self.checks if kind in {None, one.kind} and one.holds is not None]
-        if not judged:
-            return "not judged"
-        return "passes" if all(judged) else "fails"
+        every = [one.holds for one in self.checks if kind in {None, one.kind}]
+        judged = [holds for holds in every if holds is not None]
+        if not all(judged):
+            return "fails"
+        # The checks after a missing variable are not made.
+        return "passes" if judged and (kind is None or len(judged) == len(every)) else "not judged"
 
     @property
     def verdict(self) -> Verdict:
@@ -283,14 +322,25 @@ class Judgement:
 def judge(one: Case, subject: Subject, *, seed: int = 1) -> Judgement:
     """Judges a congestion control by a case, with the seed of the runs.
 
+    BBR waits for a random time between its probes. If a probe comes too late for the case, the next seed is tried.
+
     Raises:
         ScenarioError: there is no such congestion control, or its code fails.
     """
-    bench = Bench(subject, seed)
-    try:
-        one.procedure(bench)
-    except NotExportedError as missing:
-        bench.checks.append(Check("state", f"{missing}", "not exported", "a variable", None, one.document))
+    for attempt in range(_SEEDS):
+        bench = Bench(subject, seed + attempt)
+        try:
+            one.procedure(bench)
+        except NotExportedError as missing:
+            bench.checks.append(Check("state", f"{missing}", NOT_EXPORTED, "a variable", None, one.document))
+        except LateEntryError as late:
+            never = math.isnan(late.start_s)
+            if not never and attempt + 1 < _SEEDS:
+                continue
+            what, expected = f"{late.state} begins at", "a time" if never else f"at most {shown(late.by_s, 's')}"
+            seen, holds = shown(late.start_s, "s"), False if never else None
+            bench.checks.append(Check("state", what, seen, expected, holds, one.document))
+        break
     return Judgement(one, bench.checks, bench.traces, bench.scenarios, bench.marks)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netlull.conformance.trace import NotExportedError, Spell, Trace
+from netlull.conformance.trace import STATES, NotExportedError, Spell, Trace
 from netlull.plot.series import Trace as Line
 from netlull.plot.series import draw_traces
 from netlull.plot.style import COLOURS, figure, legend_above, styled
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 __all__ = ["case_figure"]
 
 _BINS = 150
-_STATES = ("STARTUP", "DRAIN", "PROBE_DOWN", "PROBE_CRUISE", "PROBE_REFILL", "PROBE_UP", "PROBE_RTT")
 _LEAST_SHARE = 0.03
 """The least share of the time that a state needs for its name."""
 
@@ -76,7 +75,7 @@ def case_figure(trace: Trace, title: str, marks: Sequence[tuple[float, str]] = (
 
 def _draw_states(axes: Axes, spells: Sequence[Spell], end: float) -> None:
     for spell in spells:
-        colour = COLOURS[_STATES.index(spell.state) % len(COLOURS)] if spell.state in _STATES else COLOURS[6]
+        colour = COLOURS[STATES.index(spell.state) % len(COLOURS)] if spell.state in STATES else COLOURS[6]
         axes.axvspan(spell.start_s, spell.end_s, color=colour, alpha=0.35, linewidth=0)
         if spell.seconds > _LEAST_SHARE * end:
             name = spell.state.removeprefix("PROBE_")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -12,17 +13,21 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from netlull.errors import InputError
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from netlull.results.result import Result
 
-__all__ = ["FLOW", "LINK", "NotExportedError", "Spell", "Steps", "Trace"]
+__all__ = ["FLOW", "LINK", "STATES", "NotExportedError", "Spell", "Steps", "Trace"]
 
 FLOW = "flow"
 """The judged flow of the networks of all cases."""
 LINK = "N1-N2"
 """Their bottleneck."""
+STATES = ("STARTUP", "DRAIN", "PROBE_DOWN", "PROBE_CRUISE", "PROBE_REFILL", "PROBE_UP", "PROBE_RTT")
+"""The words of `BBR.state`."""
 
 Floats = npt.NDArray[np.float64]
 
@@ -39,14 +44,15 @@ class Steps:
     value: Floats
 
     def at(self, time_s: float) -> float:
-        """The value at a time; NaN before the first."""
+        """The value at a time; NaN before the first, and at a time that is NaN."""
         place = int(np.searchsorted(self.time_s, time_s, side="right")) - 1
-        return float(self.value[place]) if place >= 0 else float("nan")
+        return float(self.value[place]) if place >= 0 and not math.isnan(time_s) else math.nan
 
     def between(self, start_s: float, end_s: float) -> Floats:
-        """The values from `start_s` to `end_s`, with the one that holds at the start."""
+        """The values from `start_s` to `end_s`, with the one that holds at the start; NaN if there is none."""
         first = max(int(np.searchsorted(self.time_s, start_s, side="right")) - 1, 0)
-        return self.value[first : int(np.searchsorted(self.time_s, end_s, side="right"))]
+        inside = self.value[first : int(np.searchsorted(self.time_s, end_s, side="right"))]
+        return np.array([math.nan]) if math.isnan(start_s + end_s) or not len(inside) else inside
 
     def first(self, holds: Callable[[Floats], npt.NDArray[np.bool_]], after_s: float = 0.0) -> float | None:
         """The first time from `after_s` on at which a new value has the property; None for never."""
@@ -112,14 +118,19 @@ class Trace:
             NotExportedError: the algorithm does not export it.
         """
         rows = self._rows(name)
-        return list(zip(rows["time_s"].to_pylist(), rows["word"].to_pylist(), strict=True))
+        words = (word or "" for word in rows["word"].to_pylist())
+        return list(zip(rows["time_s"].to_pylist(), words, strict=True))
 
     def spells(self, *states: str) -> list[Spell]:
         """The stays in these states, or in all, in the order of time.
 
         Raises:
             NotExportedError: the algorithm exports no state.
+            InputError: a state has another name than those of the draft.
         """
+        unknown = next((word for _, word in self.words("BBR.state") if word not in STATES), None)
+        if unknown is not None:
+            raise InputError(f'variables: BBR.state is "{unknown}"; expected one of {", ".join(STATES)}')
         changes = [*self.words("BBR.state"), (self.end_s, "")]
         every = [Spell(state, start, end, bool(after)) for (start, state), (end, after) in pairwise(changes)]
         return [spell for spell in every if not states or spell.state in states]
@@ -179,12 +190,18 @@ class Trace:
         """The number of segments that the sender has sent by a time."""
         return int(np.searchsorted(self._sent[0], time_s, side="right"))
 
+    def sent_at(self, number: int) -> float:
+        """The time of a segment, numbered from 1; NaN if it is never sent."""
+        time, _ = self._sent
+        return float(time[number - 1]) if len(time) >= number else math.nan
+
     def queue(self, start_s: float, end_s: float) -> Floats:
-        """Samples of the bottleneck's queue, in packets."""
+        """Samples of the bottleneck's queue, in packets; NaN if there is none."""
         table = self.result.series("link")
         mine = table.filter(pc.equal(pc.cast(table["link"], pa.string()), LINK))
         time = _floats(mine["time_s"])
-        return _floats(mine["queue_packets"])[(time > start_s) & (time <= end_s)]
+        inside = _floats(mine["queue_packets"])[(time > start_s) & (time <= end_s)]
+        return inside if len(inside) else np.array([math.nan])
 
     def drops(self) -> Floats:
         """The times of packets dropped by the bottleneck's buffer."""

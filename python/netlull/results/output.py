@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MANIFEST",
     "check_folder",
+    "check_replaceable",
     "file_record",
     "is_standard_output",
     "json_text",
@@ -52,10 +53,8 @@ def staged_folder(folder: Path, *, kind: str) -> Iterator[Path]:
     Raises:
         OutputError: `folder` cannot be written, or holds other files.
     """
-    if is_standard_output(folder):
-        raise OutputError(f"{folder}: is the standard output; expected a folder to write to")
+    check_replaceable(folder, kind)
     folder = folder.resolve()
-    _check_replaceable(folder, kind)
     stage = folder.with_name(f".{folder.name}.partial-{os.getpid()}")
     with made_folder(folder.parent, folder):
         try:
@@ -68,7 +67,7 @@ def staged_folder(folder: Path, *, kind: str) -> Iterator[Path]:
                 # The error names the final path.
                 raise OutputError(str(error).replace(str(stage), str(folder))) from None
             # Runs take long: check for new files in the folder.
-            _check_replaceable(folder, kind)
+            check_replaceable(folder, kind)
             with writing(folder):
                 _replace_folder(stage, folder)
         finally:
@@ -94,7 +93,15 @@ def made_folder(folder: Path, output: Path) -> Iterator[None]:
         raise
 
 
-def _check_replaceable(folder: Path, kind: str) -> None:
+def check_replaceable(folder: Path, kind: str) -> None:
+    """Refuses a folder that a result of this kind may not replace: a run that takes long checks it first.
+
+    Raises:
+        OutputError: `folder` holds other files, or is no folder.
+    """
+    if is_standard_output(folder):
+        raise OutputError(f"{folder}: is the standard output; expected a folder to write to")
+    folder = folder.resolve()
     with writing(folder):
         if not os.path.lexists(folder):
             return
