@@ -154,8 +154,12 @@ def test_the_random_wait_does_not_change_the_verdict(number: str, seed: int) -> 
     assert not told(judged(number, "bbr", seed))
 
 
-def test_an_export_that_fails_ends_the_run(tmp_path: Path) -> None:
-    source = """
+@pytest.mark.parametrize(
+    ("exported", "error"),
+    [('{"BBR.state": self.nothing}', "variables"), ('{"C.cwnd": 1.0}', '"C.cwnd" is a variable of the stack')],
+)
+def test_an_export_that_fails_ends_the_run(tmp_path: Path, exported: str, error: str) -> None:
+    source = f"""
 import netlull
 
 
@@ -164,10 +168,10 @@ class Bad(netlull.CongestionControl):
         self.cwnd += 1
 
     def variables(self):
-        return {"BBR.state": self.nothing}
+        return {exported}
 """
     (tmp_path / "bad.py").write_text(source, encoding="utf-8")
-    with pytest.raises(ScenarioError, match="variables"):
+    with pytest.raises(ScenarioError, match=error):
         conformance.judge(conformance.chosen(["A.1"])[0], Subject.read(f"{tmp_path / 'bad.py'}:Bad"))
 
 

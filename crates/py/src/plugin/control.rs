@@ -10,6 +10,7 @@ use netlull_tcp::cc::{
     Answer, CongestionControlFactory, ControlEvent, Heard, Listener, PlugInControl, TimeoutKind, Variable,
 };
 use netlull_units::BitRate;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyString};
 use serde_json::{Map, Value};
@@ -176,6 +177,10 @@ impl Object {
         let Some(method) = self.methods.bind(py).get_item("variables")? else { return Ok(()) };
         for (name, value) in method.call0()?.cast_into::<PyDict>()? {
             let name = name.extract::<String>()?;
+            if name.starts_with("C.") {
+                let message = format!("{name:?} is a variable of the stack; expected a name that does not begin with C.");
+                return Err(PyValueError::new_err(message));
+            }
             match value.cast::<PyString>() {
                 Ok(word) => each(&name, Variable::Word(word.to_str()?)),
                 Err(_) => each(&name, Variable::Number(value.extract()?)),
