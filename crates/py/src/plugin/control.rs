@@ -178,7 +178,8 @@ impl Object {
         for (name, value) in method.call0()?.cast_into::<PyDict>()? {
             let name = name.extract::<String>()?;
             if name.starts_with("C.") {
-                let message = format!("{name:?} is a variable of the stack; expected a name that does not begin with C.");
+                let message =
+                    format!("{name:?} is a variable of the stack; expected a name that does not begin with C.");
                 return Err(PyValueError::new_err(message));
             }
             match value.cast::<PyString>() {
