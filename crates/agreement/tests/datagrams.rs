@@ -71,9 +71,9 @@ fn tables_that_differ(ours: &[Table], theirs: &[Table]) -> Vec<String> {
     found
 }
 
-/// The columns and rows of a table. Rows of one instant have no order in two tables, which are sorted: a waiting frame may
-/// be reported before the frame on the air, and a link that falls asleep drops packets in the order of their arrivals in
-/// the simulation, but first those that have left in the emulation. Noise may reorder the two.
+/// The columns and rows of a table. Rows of one instant have no order in two tables, which are sorted. A waiting frame may
+/// be reported before the frame on the air. A link that falls asleep drops packets in the order of their arrivals in the
+/// simulation. In the emulation those come first that have left; noise may reorder the two.
 fn rows(table: &Table) -> Vec<Vec<String>> {
     let columns: Vec<Vec<String>> = table.columns.iter().map(|(_, column)| words(column)).collect();
     let mut rows: Vec<Vec<String>> = (0..columns.first().map_or(0, Vec::len))
