@@ -83,31 +83,6 @@ def every(answers: Iterable[bool | None]) -> bool | None:
     return False if False in found else None if None in found else True
 
 
-def part_id(name: str) -> str:
-    """The id of a part: a name without blanks, commas and slashes."""
-    return name.replace(",", "").replace(" ", "-").replace("/", "").lower()
-
-
-def cells_within(
-    name: str,
-    found: Sequence[tuple[object, Interval]],
-    show: Callable[[Interval], str],
-    *,
-    least: float = -math.inf,
-    most: float = math.inf,
-) -> Part:
-    """A part that holds if every cell lies within the bounds. Its text has the cell that is worst."""
-    answers = [decided(value, at_least=least, at_most=most) for _, value in found]
-
-    def beyond(item: tuple[object, Interval]) -> float:
-        return max(item[1].mean - most, least - item[1].mean)
-
-    worst, value = max(found, key=beyond)
-    count = f"{answers.count(True)} of {len(answers)} cells hold"
-    count += f", {answers.count(None)} undecided" if None in answers else ""
-    return Part(part_id(name), every(answers), f"{name}: {count}; worst {show(value)} at {worst}.")
-
-
 @dataclass(frozen=True)
 class JudgedClaim:
     """A claim with the paper's result and ours."""
@@ -330,3 +305,28 @@ def percent(value: Interval, digits: int = 1) -> str:
 def times(value: Interval) -> str:
     """A ratio with its interval, as text."""
     return number(value, "times", digits=3)
+
+
+def part_id(name: str) -> str:
+    """The id of a part: a name without blanks, commas and slashes."""
+    return name.replace(",", "").replace(" ", "-").replace("/", "").lower()
+
+
+def cells_within(
+    name: str,
+    found: Sequence[tuple[object, Interval]],
+    show: Callable[[Interval], str] = percent,
+    *,
+    least: float = -math.inf,
+    most: float = math.inf,
+) -> Part:
+    """A part that holds if every cell lies within the bounds. Its text has the cell that is worst."""
+    answers = [decided(value, at_least=least, at_most=most) for _, value in found]
+
+    def beyond(item: tuple[object, Interval]) -> float:
+        return max(item[1].mean - most, least - item[1].mean)
+
+    worst, value = max(found, key=beyond)
+    count = f"{answers.count(True)} of {len(answers)} cells hold"
+    count += f", {answers.count(None)} undecided" if None in answers else ""
+    return Part(part_id(name), every(answers), f"{name}: {count}; worst {show(value)} at {worst}.")

@@ -32,7 +32,6 @@ from .measures import (
     ratio,
     saving,
     together,
-    unique,
 )
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
 
 
 def _rates(found: Sequence[Place]) -> list[str]:
-    return unique(place.rate for place in found)
+    return list(dict.fromkeys(place.rate for place in found))
 
 
 def _at_load(load: float) -> Callable[[Place], bool]:
@@ -57,7 +56,7 @@ def _each(
     found: Sequence[Place], key: Callable[[Place], str], measure: Callable[[Place], Interval]
 ) -> list[tuple[str, list[tuple[object, Interval]]]]:
     """The measured cells by the name of their part."""
-    names = unique(key(place) for place in found)
+    names = dict.fromkeys(key(place) for place in found)
     return [(name, [(place, measure(place)) for place in found if key(place) == name]) for name in names]
 
 
@@ -117,7 +116,7 @@ def slowest(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     """Judges E6."""
     found = places(evidence, "web", _up_to(tolerance["load"]))
     parts = []
-    for name in unique(f"{_rate(place)}, {place['rtt']:g} ms" for place in found):
+    for name in dict.fromkeys(f"{_rate(place)}, {place['rtt']:g} ms" for place in found):
         group = [place for place in found if name == f"{_rate(place)}, {place['rtt']:g} ms"]
         value = mean_ratio(evidence, group, LPI, "p99_s")
         parts.append(Part(part_id(name), decided(value, at_most=tolerance["most"]), f"{name}: {times(value)}."))
@@ -232,7 +231,7 @@ def next_goodput(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
             percent,
             most=tolerance["most"],
         )
-        for sender in unique(_sender(place) for place in found)
+        for sender in dict.fromkeys(_sender(place) for place in found)
     ]
 
 

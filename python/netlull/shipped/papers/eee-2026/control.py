@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from netlull.papers import Drawn, Evidence, Tabled, percent, times
 from netlull.plot import Panel, panel_grid
 
-from .measures import RATES, curves, exchange, micro, places, ratio, saving, unique
+from .measures import RATES, curves, exchange, micro, places, ratio, saving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +18,7 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     """Yields energy saved and completion times over the load."""
     panels = []
     found = places(evidence, "control")
-    for rate in unique(place.rate for place in found):
+    for rate in dict.fromkeys(place.rate for place in found):
         here = [place for place in found if place.rate == rate]
         settings = here[0].settings
         saved = curves(here, "load", settings, partial(saving, evidence), 100)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from netlull.papers import Drawn, Evidence, Tabled, number, percent, times
 from netlull.plot import Curve, Panel, panel_grid
 
-from .measures import COALESCING, LPI, OFF, RATES, curves, lost, mean, places, ratio, share_asleep, unique
+from .measures import COALESCING, LPI, OFF, RATES, curves, lost, mean, places, ratio, share_asleep
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,10 +25,10 @@ def goodput(evidence: Evidence) -> Drawn:
     """Draws the goodput lost over the round trip, a panel for each rate and setting."""
     panels = []
     found = places(evidence, "long")
-    for rate in unique(place.rate for place in found):
+    for rate in dict.fromkeys(place.rate for place in found):
         for setting in (LPI, COALESCING):
             senders = []
-            for colour, sender in enumerate(unique(str(place["sender"]) for place in found)):
+            for colour, sender in enumerate(dict.fromkeys(str(place["sender"]) for place in found)):
                 here = [
                     place
                     for place in found
@@ -58,7 +58,7 @@ def next_buffer(evidence: Evidence) -> Drawn:
     panels = []
     found = places(evidence, "next")
     for rtt in sorted({place.value("rtt") for place in found}):
-        for sender in unique(str(place["sender"]) for place in found):
+        for sender in dict.fromkeys(str(place["sender"]) for place in found):
             here = [place for place in found if (place["rtt"], place["sender"]) == (rtt, sender)]
             drops = curves(here, "buffer", (OFF, LPI, COALESCING), partial(mean, evidence, metric="next_drops"), 100)
             panels.append(Panel(f"{sender}, {rtt:g} ms", "Buffer (packets)", "Dropped (%)", drops, y_from=0))

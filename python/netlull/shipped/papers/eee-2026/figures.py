@@ -25,7 +25,6 @@ from .measures import (
     saving,
     share_asleep,
     together,
-    unique,
 )
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ def _shown(evidence: Evidence, rate: str, rtt: float, sender: str = SHOWN_SENDER
 def energy_saved(evidence: Evidence) -> Drawn:
     """Draws the energy saved over the load, next to the closed form for Poisson frames at 10 Gb/s."""
     panels = []
-    for rate in unique(place.rate for place in places(evidence, "web")):
+    for rate in dict.fromkeys(place.rate for place in places(evidence, "web")):
         found = _shown(evidence, rate, SHOWN_RTT)
         saved = curves(found, "load", (LPI, COALESCING), partial(saving, evidence), 100)
         if rate == "10g":
@@ -79,7 +78,7 @@ def median(evidence: Evidence) -> Drawn:
     """Draws the median completion over that without sleep, a panel for each rate and round trip."""
     panels = []
     found = places(evidence, "web", lambda place: place["sender"] == SHOWN_SENDER)
-    for rate in unique(place.rate for place in found):
+    for rate in dict.fromkeys(place.rate for place in found):
         for rtt in sorted({place.value("rtt") for place in found if place.rate == rate}):
             here = _shown(evidence, rate, rtt)
             if len(here) < 2:
@@ -97,7 +96,7 @@ def bursts(evidence: Evidence) -> Drawn:
         return mean_interval(together(evidence, place.cell(setting)).values())
 
     panels = []
-    for rate in unique(place.rate for place in places(evidence, "web")):
+    for rate in dict.fromkeys(place.rate for place in places(evidence, "web")):
         found = [place for place in _shown(evidence, rate, SHOWN_RTT) if place.value("load") < 0.9]
         frames = curves(found, "load", (LPI, COALESCING), measure)
         panels.append(Panel(RATES[rate], "Load", "Frames between two sleeps", frames, log_y=True))

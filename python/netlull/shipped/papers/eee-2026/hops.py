@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from netlull.papers import Drawn, Evidence, Tabled, percent, times
 from netlull.plot import Curve, Panel, panel_grid
 
-from .measures import RATES, curves, exchange, micro, places, ratio, share_asleep, unique
+from .measures import RATES, curves, exchange, micro, places, ratio, share_asleep
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +18,7 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     """Yields the delay of a small exchange over the number of links, and the share of time asleep of each link."""
     found = places(evidence, "path")
     delays, shares = [], []
-    for rate in unique(place.rate for place in found):
+    for rate in dict.fromkeys(place.rate for place in found):
         for load in sorted({place.value("load") for place in found}):
             here = [place for place in found if (place.rate, place["load"]) == (rate, load)]
             title = f"{RATES[rate]}, load {load:g}"

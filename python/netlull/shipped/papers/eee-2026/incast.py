@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from netlull.papers import Drawn, Evidence, Tabled, number, percent, times
 from netlull.plot import Curve, Panel, panel_grid
 
-from .measures import COALESCING, LPI, OFF, RATES, mean, places, ratio, saving, unique
+from .measures import COALESCING, LPI, OFF, RATES, mean, places, ratio, saving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +18,7 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     panels = []
     found = places(evidence, "incast")
     shares = {"p50_s": 50.0, "p95_s": 95.0, "p99_s": 99.0}
-    for rate in unique(place.rate for place in found):
+    for rate in dict.fromkeys(place.rate for place in found):
         for size in sorted({place.value("size") for place in found}):
             place = next(
                 place for place in found if (place.rate, place["size"], place["sender"]) == (rate, size, "CUBIC")

@@ -191,8 +191,3 @@ def curves(
 def micro(value: Interval) -> str:
     """A time in microseconds with its interval, as text."""
     return number(value.scaled(1e6), "us")
-
-
-def unique(found: Iterable[str]) -> list[str]:
-    """The names, each once, in their order."""
-    return list(dict.fromkeys(found))

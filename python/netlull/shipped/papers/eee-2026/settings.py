@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from netlull.papers import Drawn, Evidence, Tabled, percent, times
 from netlull.plot import Curve, Panel, panel_grid
 
-from .measures import OFF, RATES, curves, exchange, mean, micro, places, ratio, saving, share_asleep, unique
+from .measures import OFF, RATES, curves, exchange, mean, micro, places, ratio, saving, share_asleep
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +49,7 @@ def coalescing(evidence: Evidence) -> Drawn:
     """Draws energy and median completion over the load for each threshold of coalescing."""
     panels = []
     found = places(evidence, "coalescing")
-    for rate in unique(place.rate for place in found):
+    for rate in dict.fromkeys(place.rate for place in found):
         here = [place for place in found if (place.rate, place["rtt"]) == (rate, 1.0)]
         holds = here[0].settings
         saved = curves(here, "load", holds, partial(saving, evidence), 100)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from netlull.papers import Evidence, Headline, Part, Tolerance, cells_within, percent, times
@@ -23,7 +22,6 @@ from .measures import (
     over,
     places,
     savings,
-    unique,
 )
 
 if TYPE_CHECKING:
@@ -35,18 +33,6 @@ WEB = ("web-0.2", "web-0.5")
 PRACTRA = ("practRA, d 40 ms", "practRA, d 5 ms")
 QUEUED = ("EARTH", "C-EARTH", "G-Router")
 """The mechanisms that steer by the length of a queue."""
-
-
-def _part(
-    name: str,
-    found: Sequence[tuple[Place, Interval]],
-    show: Callable[[Interval], str] = percent,
-    *,
-    least: float = -math.inf,
-    most: float = math.inf,
-) -> Part:
-    """A part that holds if every cell lies within the bounds."""
-    return cells_within(name, found, show, least=least, most=most)
 
 
 def _against(
@@ -66,7 +52,9 @@ def practra_saving(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     found = places(evidence, *WEB, sender=BBR, queue=None)
     bound = tolerance["within"]
     return [
-        _part(way, [(place, _against(evidence, place, way, savings)) for place in found], least=-bound, most=bound)
+        cells_within(
+            way, [(place, _against(evidence, place, way, savings)) for place in found], least=-bound, most=bound
+        )
         for way in PRACTRA
     ]
 
@@ -75,7 +63,7 @@ def practra_price(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     """Judges V2."""
     found = places(evidence, *WEB, sender=BBR)
     return [
-        _part(way, [(place, _against(evidence, place, way, growth)) for place in found], most=tolerance["most"])
+        cells_within(way, [(place, _against(evidence, place, way, growth)) for place in found], most=tolerance["most"])
         for way in PRACTRA
     ]
 
@@ -87,8 +75,8 @@ def lull_saving(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
         for names in (("files",), WEB)
     )
     return [
-        _part("files", files, times, most=tolerance["most"]),
-        _part("web", web, times, least=tolerance["least"]),
+        cells_within("files", files, times, most=tolerance["most"]),
+        cells_within("web", web, times, least=tolerance["least"]),
     ]
 
 
@@ -98,7 +86,7 @@ def _starved(evidence: Evidence, tolerance: Tolerance, ways: Sequence[str], name
         for sender in (BBR, RENO):
             found = [(place, mean(goodputs(evidence, place, way))) for place in places(evidence, name, sender=sender)]
             bounds = {"most": tolerance["most"]} if sender == BBR else {"least": tolerance["least"]}
-            parts.append(_part(f"{way}, {sender}", found, times, **bounds))
+            parts.append(cells_within(f"{way}, {sender}", found, times, **bounds))
     return parts
 
 
@@ -121,7 +109,9 @@ def codel_blinds(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     """Judges V6."""
     found = places(evidence, "endless", sender=RENO, queue=CODEL)
     return [
-        _part(way, [(place, mean(goodputs(evidence, place, way))) for place in found], times, most=tolerance["most"])
+        cells_within(
+            way, [(place, mean(goodputs(evidence, place, way))) for place in found], times, most=tolerance["most"]
+        )
         for way in QUEUED
     ]
 
@@ -140,7 +130,7 @@ def codel_practra(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
             )
             for place in places(evidence, name, queue=CODEL)
         ]
-        parts.append(_part(way, found, percent, **bounds))
+        parts.append(cells_within(way, found, percent, **bounds))
     return parts
 
 
@@ -153,8 +143,8 @@ def behind_same(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
         saved = [(place, _against(evidence, place, way, savings)) for place in found]
         kept = [(place, mean(goodputs(evidence, place, way))) for place in found]
         parts += [
-            _part(f"{way}, saving", saved, least=-bound, most=bound),
-            _part(f"{way}, goodput", kept, times, least=tolerance["least"]),
+            cells_within(f"{way}, saving", saved, least=-bound, most=bound),
+            cells_within(f"{way}, goodput", kept, times, least=tolerance["least"]),
         ]
     return parts
 
@@ -163,7 +153,7 @@ def behind_starved(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     """Judges V9."""
     found = places(evidence, "behind", sender=BBR)
     return [
-        _part(
+        cells_within(
             way, [(place, mean(goodputs(evidence, place, way))) for place in found], times, most=1 - tolerance["least"]
         )
         for way in QUEUED
@@ -172,7 +162,9 @@ def behind_starved(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
 
 def _same(evidence: Evidence, found: Sequence[Place], ways: Sequence[str], bound: float) -> list[Part]:
     return [
-        _part(way, [(place, _against(evidence, place, way, savings)) for place in found], least=-bound, most=bound)
+        cells_within(
+            way, [(place, _against(evidence, place, way, savings)) for place in found], least=-bound, most=bound
+        )
         for way in ways
     ]
 
@@ -195,9 +187,9 @@ def idle_saving(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
         return [(place, _left(evidence, place, "LPI")) for place in places(evidence, *names, sender=BBR)]
 
     return [
-        _part("1 Gb/s, 10 ms", left("1g-10ms"), times, most=tolerance["far"]),
-        _part("1 Gb/s, 1 ms", left("1g-1ms"), times, least=tolerance["near"]),
-        _part("10 Gb/s", left("10g-1ms", "10g-10ms"), times, least=tolerance["fast"]),
+        cells_within("1 Gb/s, 10 ms", left("1g-10ms"), times, most=tolerance["far"]),
+        cells_within("1 Gb/s, 1 ms", left("1g-1ms"), times, least=tolerance["near"]),
+        cells_within("10 Gb/s", left("10g-1ms", "10g-10ms"), times, least=tolerance["fast"]),
     ]
 
 
@@ -210,14 +202,14 @@ def idle_coalescing(evidence: Evidence, _: Tolerance) -> list[Part]:
         )
         for place in places(evidence, "1g-10ms", sender=BBR)
     ]
-    return [_part("1 Gb/s, 10 ms", found, most=0.0)]
+    return [cells_within("1 Gb/s, 10 ms", found, most=0.0)]
 
 
 def _each(found: Sequence[Place], measure: Callable[[Place], Interval], **bounds: float) -> list[Part]:
     """A part for each experiment."""
-    names = unique([place.experiment for place in found])
+    names = dict.fromkeys(place.experiment for place in found)
     return [
-        _part(name, [(place, measure(place)) for place in found if place.experiment == name], percent, **bounds)
+        cells_within(name, [(place, measure(place)) for place in found if place.experiment == name], percent, **bounds)
         for name in names
     ]
 
@@ -256,7 +248,7 @@ def shaper_saving(evidence: Evidence, _: Tolerance) -> list[Part]:
     """Judges V18."""
     found = places(evidence, "download-60", "download-120")
     return [
-        _part(
+        cells_within(
             f"{place.sender}, {place.experiment[9:]} ms",
             [(place, mean(savings(evidence, place, "client's shaper")))],
             most=0.0,
@@ -278,8 +270,12 @@ def bsd_saving(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     web = places(evidence, "client-web", sender=BBR)
     bound = tolerance["within"]
     return [
-        _part("downloads", [(place, mean(savings(evidence, place, "BSD"))) for place in found], most=tolerance["most"]),
-        _part("web", [(place, _against(evidence, place, "BSD", savings)) for place in web], least=-bound, most=bound),
+        cells_within(
+            "downloads", [(place, mean(savings(evidence, place, "BSD"))) for place in found], most=tolerance["most"]
+        ),
+        cells_within(
+            "web", [(place, _against(evidence, place, "BSD", savings)) for place in web], least=-bound, most=bound
+        ),
     ]
 
 

@@ -26,7 +26,6 @@ from .measures import (
     records,
     rows,
     savings,
-    unique,
 )
 
 if TYPE_CHECKING:
@@ -46,8 +45,7 @@ LINK = "N1-N2"
 
 def figures(evidence: Evidence) -> Iterator[Drawn]:
     """Yields savings and prices for each queue, and the recorded runs."""
-    queues = unique([place.queue for place in places(evidence, queue=None)])
-    for queue in queues:
+    for queue in dict.fromkeys(place.queue for place in places(evidence, queue=None)):
         name = "prices" if queue == DROP_TAIL else f"prices-{queue.lower()}"
         caption = (
             "Energy saved, and 95th percentile of completion (endless transfers: time per byte) over always on's. "
@@ -65,8 +63,8 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
 def prices(evidence: Evidence, queue: str) -> Figure:
     """Draws a panel for each kind of traffic: a line through the senders for each mechanism."""
     found = places(evidence, queue=queue)
-    names = unique([place.experiment for place in found])
-    ways = unique([way for place in found for way in place.ways])
+    names = list(dict.fromkeys(place.experiment for place in found))
+    ways = list(dict.fromkeys(way for place in found for way in place.ways))
     columns = min(len(names), 3)
     lines = math.ceil(len(names) / columns)
     with styled():
@@ -146,5 +144,5 @@ def _trace(run: Recorded, kind: str, column: str, scale: float, label: str, colo
 def tables(evidence: Evidence) -> Iterator[Tabled]:
     """Yields a table of what survives for each queue."""
     found = records(evidence)
-    for queue in unique([record["queue"] for record in found]):
+    for queue in dict.fromkeys(record["queue"] for record in found):
         yield Tabled("table", f"{queue}: {CAPTION}", HEADER, rows(found, queue))

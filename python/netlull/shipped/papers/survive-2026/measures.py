@@ -220,8 +220,3 @@ CAPTION = (
     "percentile of completion. Endless transfers and single downloads have one time. In brackets: the 95 % interval "
     "includes 0. The last column compares with NewReno and drop-tail."
 )
-
-
-def unique(found: Sequence[str]) -> list[str]:
-    """The names, each once, in their order."""
-    return list(dict.fromkeys(found))
