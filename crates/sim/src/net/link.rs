@@ -340,7 +340,6 @@ impl Link {
     }
 
     /// Decides on a packet of a link with low-power idle. `is_local` is true for a datagram of its node.
-    #[inline(never)]
     fn queue_dozing(&mut self, now: u64, size: u32, is_local: bool) -> Offered {
         let Transmitter::Dozing(dozing) = &mut self.transmitter else { return Offered::Held };
         match dozing.offer(now, size, is_local, self.buffer, &mut self.backlog) {
