@@ -249,7 +249,6 @@ impl Link {
     }
 
     /// Decides on a packet at the ingress and at the buffer, and applies the laws of arrivals.
-    #[inline(never)]
     fn queue_past_ingress(&mut self, now: Instant, packet: &mut Packet, schedule: &mut Schedule) -> Offered {
         if let Some(refused) = self.enter(now, packet) {
             return Offered::Refused(refused);
@@ -416,7 +415,6 @@ impl Link {
     }
 
     /// Checks a packet at the ingress. Returns the reason for a refusal; an accepted packet may get a mark.
-    #[inline(never)]
     fn enter(&mut self, now: Instant, packet: &mut Packet) -> Option<Admission> {
         let mut ingress = self.ingress.take()?;
         let size = u64::from(packet.size);
