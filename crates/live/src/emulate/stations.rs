@@ -208,18 +208,23 @@ impl Member {
     /// comes after all arrivals, as in the simulator.
     fn follow(&mut self, net: &mut Net) {
         let earlier = std::mem::take(&mut self.outputs);
-        self.settle(net);
+        self.act(net);
         self.outputs.splice(0..0, earlier);
         self.arm(net);
     }
 
-    /// Performs the due actions of the station and its access point.
+    /// Performs the due actions of the station and its access point, and schedules the next event.
     fn settle(&mut self, net: &mut Net) {
+        self.act(net);
+        self.arm(net);
+    }
+
+    /// Performs the due actions of the station and its access point.
+    fn act(&mut self, net: &mut Net) {
         while self.hands_over(net) || self.access_point_acts(net) {}
         if let Some(probe) = &mut net.observers.stations {
             self.station.tell_probe(self.id.number(), probe);
         }
-        self.arm(net);
     }
 
     /// Sends the next due packet or frame; false if there is none.
