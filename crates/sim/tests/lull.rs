@@ -127,7 +127,7 @@ fn traffic() -> impl Strategy<Value = Value> {
                 "kind": "bursts", "from": "s", "to": "c", "rate": format!("{rate} Mb/s"),
                 "cycle": format!("{cycle} ms"), "mean_on": format!("{} ms", cycle / 3)
             })),
-            (500_u64..9000).prop_map(|offered| json!({
+            (500_u64..40_000).prop_map(|offered| json!({
                 "kind": "requests", "from": "s", "to": "c", "offered": format!("{offered} kb/s"),
                 "size": { "kind": "exponential", "mean": "20 kB" }
             })),
@@ -151,15 +151,17 @@ proptest! {
         flows in traffic(),
         rates in prop::sample::subsequence((1_u64..40).collect::<Vec<_>>(), 0..8),
         transition in 0_u64..6000,
-        slowdown in 1_u64..50,
+        slowdown in 1_u64..100,
+        scale in prop::sample::select(vec![1_u64, 10]),
+        delay in prop::sample::select(vec!["6 ms", "23 ms"]),
         hold in prop::option::of(0_u64..100),
         power in prop::option::of(prop::sample::select(vec!["dvs-clamped", "ncs-55a1-24h", "wedge-tofino", "8201-32fh"])),
         buffer in 1_u64..80,
         fast in prop::bool::weighted(0.3),
         in_service in prop::sample::select(vec!["finish_then_pause", "finish_while_pausing", "suspend"]),
     ) {
-        let mut rates: Vec<u64> = rates.into_iter().map(|quarter| quarter * 250).collect();
-        rates.push(10_000);
+        let mut rates: Vec<u64> = rates.into_iter().map(|quarter| quarter * 250 * scale).collect();
+        rates.push(10_000 * scale);
         let mut controller = json!({
             "kind": "lull", "rates": rates.iter().map(|rate| format!("{rate} kb/s")).collect::<Vec<_>>(),
             "transition": format!("{transition} us"), "slowdown": slowdown as f64 / 100.0, "in_service": in_service,
@@ -172,13 +174,17 @@ proptest! {
         }
         let mut document = network(&controller, &flows);
         document["duration"] = "12 s".into();
-        document["link"][1]["buffer"] = format!("{buffer} packets").into();
+        document["link"][1]["buffer"] = format!("{} packets", buffer * scale).into();
+        for link in 1..3 {
+            document["link"][link]["rate"] = format!("{} Mb/s", 10 * scale).into();
+            document["link"][link]["delay"] = delay.into();
+        }
         // The acknowledgements come back over a link under Lull too, which may be the slower one.
         document["link"][2]["controller"] = controller.clone();
-        document["link"][0]["rate"] = "100 Mb/s".into();
+        document["link"][0]["rate"] = format!("{} Mb/s", 100 * scale).into();
         if fast {
             document["link"][1].as_object_mut().unwrap().remove("controller");
-            document["link"][1]["rate"] = "60 Mb/s".into();
+            document["link"][1]["rate"] = format!("{} Mb/s", 60 * scale).into();
         }
         document["verify"] = "replay".into();
         let checked = scenario(&document).unwrap();

@@ -341,7 +341,7 @@ impl Lull {
 
     /// The lateness in seconds of the last packet on the link, at the present rate.
     fn lateness(&self, now: f64) -> f64 {
-        self.time_to_empty(now, self.level) - self.queues.reference_delay()
+        now + self.time_to_empty(now, self.level) - self.queues.reference_until()
     }
 
     /// Changes the rate. Each change costs its pause. After a change up the link stays there for a while (theorem 3).

@@ -36,8 +36,10 @@ pub(super) struct Counterfactual {
     /// r_n in bit/s, and its inverse.
     reference_rate: f64,
     per_bit: f64,
-    /// The backlog in bits of a link that is always at r_n.
+    /// The backlog in bits of a link that is always at r_n, and the time in seconds at which it has sent all accepted
+    /// packets.
     reference: f64,
+    reference_until: f64,
     /// The bits that have arrived without a gap of more than two packets' time at r_n.
     burst: f64,
     /// Two packets in bits.
@@ -57,6 +59,7 @@ impl Counterfactual {
             reference_rate: rates[rates.len() - 1].as_f64(),
             per_bit: 1.0 / rates[rates.len() - 1].as_f64(),
             reference: 0.0,
+            reference_until: start,
             burst: 0.0,
             short: 2.0 * packet_bits,
             last_arrival: f64::NEG_INFINITY,
@@ -85,6 +88,7 @@ impl Counterfactual {
         self.reference = larger(self.reference - self.reference_rate * passed, 0.0);
         if admission.is_accepted() {
             self.reference += bits;
+            self.reference_until = now + self.reference_delay();
         }
         let gap = (now - self.last_arrival) * self.reference_rate;
         self.burst = if gap > self.short { bits } else { self.burst + bits };
@@ -117,6 +121,12 @@ impl Counterfactual {
     #[inline]
     pub(super) fn reference_delay(&self) -> f64 {
         self.reference * self.per_bit
+    }
+
+    /// The time in seconds at which a link at r_n has sent the last accepted packet, which may be over.
+    #[inline]
+    pub(super) fn reference_until(&self) -> f64 {
+        self.reference_until
     }
 
     /// Returns true if the last packet belongs to a burst of more than two packets.

@@ -428,17 +428,21 @@ fn a_change_for_an_echo_goes_to_the_top_if_its_pause_makes_a_waiting_packet_late
     let unlimited = link::Context::new(mbps(10), Bytes::new(MTU));
     // At 1 Mb/s a packet of 1500 B and one of 40 B leave 11.1 ms later than at 10 Mb/s, with one of 200 B 12.2 ms.
     // The pause adds 2 ms, and x is 14 ms.
-    let rate_after = |size: u64| {
+    let rate_after = |size: u64, wait: f64| {
         let mut bench = Bench::on(&LullConfig::new(rates.clone(), Duration::from_millis(2)), unlimited);
         bench.run_to(1000.0);
         bench.packet(MTU, None);
         assert_eq!(bench.lull.rate(), mbps(1));
-        // A connection's round at 1.001 s needs 4 Mb/s.
-        bench.lull.echoes.mark(1.001, 1, 0);
         bench.packet(size, None);
+        bench.run_to(1000.0 + wait);
+        // A connection's round needs 4 Mb/s.
+        bench.lull.echoes.mark(1.001 + wait / 1e3, 1, 0);
+        bench.tell(LinkEvent::Timeout { queue: bench.view() });
         bench.lull.rate()
     };
-    assert_eq!((rate_after(40), rate_after(200)), (mbps(4), mbps(10)));
+    assert_eq!((rate_after(40, 0.0), rate_after(200, 0.0)), (mbps(4), mbps(10)));
+    // After 4 ms a link at 10 Mb/s would have sent both. They are as late as before.
+    assert_eq!((rate_after(40, 4.0), rate_after(200, 4.0)), (mbps(4), mbps(10)));
 }
 
 #[test]
