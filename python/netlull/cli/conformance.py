@@ -51,7 +51,7 @@ __all__ = ["conformance_command"]
 )
 @json_option
 @click.pass_context
-def conformance_command(  # one per option
+def conformance_command(  # noqa: PLR0913, PLR0917  # one per option
     context: click.Context,
     control: str | None,
     suite: str | None,
@@ -65,8 +65,8 @@ def conformance_command(  # one per option
     """Check a congestion control or loss recovery, case by case.
 
     Each case runs it on a small network, and compares the observations with its specification. The suite `bbr` has the
-    22 test cases of draft-ietf-ccwg-bbr, `cubic` rules of RFC 9438, `sack` of RFC 6675, `rack` of RFC 8985. Exits 1 if a
-    case fails. docs/how-to/conformance.md explains the table.
+    22 test cases of draft-ietf-ccwg-bbr, `cubic` rules of RFC 9438, `sack` of RFC 6675, `rack` of RFC 8985. Exits 1 if
+    a case fails. docs/how-to/conformance.md explains the table.
     """
     subject = conformance.Subject() if control is None else conformance.Subject.read(control)
     subject = replace(subject, settings=dict(parse_setting(setting) for setting in settings))

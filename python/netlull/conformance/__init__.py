@@ -1,4 +1,4 @@
-"""Conformance of congestion controls and of loss recovery: numbered procedures on named networks, with the expected observations."""
+"""Conformance of congestion controls and loss recovery: numbered procedures with the expected observations."""
 
 from netlull.conformance import bbr as _bbr  # noqa: F401  # registers its cases
 from netlull.conformance import cubic as _cubic  # noqa: F401

@@ -1,5 +1,7 @@
-"""The picture of a case over time, with the acts of the procedure: rates, data in flight, queue and states of a
-congestion control, or the segments of a loss recovery."""
+"""The picture of a case over time, with the acts of the procedure.
+
+A congestion control has rates, data in flight, queue and states, a loss recovery its segments and data in flight.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +75,8 @@ def case_figure(trace: Trace, title: str, marks: Sequence[tuple[float, str]] = (
 def recovery_figure(trace: Trace, title: str, marks: Sequence[tuple[float, str]] = ()) -> Figure:
     """The last run of a case of loss recovery: each segment when it is sent, and the data in flight."""
     seen: set[int] = set()
-    once, again = [], []
+    once: list[tuple[float, int]] = []
+    again: list[tuple[float, int]] = []
     for at, number in trace.segments:
         (again if number in seen else once).append((at, number))
         seen.add(number)

@@ -1,8 +1,8 @@
 """The rules of RACK-TLP, RFC 8985. Section numbers are its own.
 
 The network is `shipped/conformance/path.toml`: 20 Mb/s and 100 ms. A packet of 1500 bytes takes 0.6 ms, so
-acknowledgements arrive 0.6 ms apart. min_RTT is 100 ms, that of the handshake. Segments of the data are numbered from 1.
-Packet 1 is the SYN, so segment n is packet n + 1 when it is first sent. DupThresh is 3.
+acknowledgements arrive 0.6 ms apart. min_RTT is 100 ms, that of the handshake. Segments of the data are numbered from
+1. Packet 1 is the SYN, so segment n is packet n + 1 when it is first sent. DupThresh is 3.
 
 A timer may expire late by an eighth of its time, the coarsest step of Linux's timer wheel.
 """
@@ -112,15 +112,10 @@ def widening(bench: Bench) -> None:
         after = bench.mark(sent(trace, number, 1), f"{group + 1}") - sent(trace, number)
         # The D-SACK of each group adds min_RTT / 4. From the fourth on the window would exceed SRTT, about 100 ms.
         window = min((group + 1) * _QUARTER, _RTT)
-        due = _RTT + 2 * _GAP + window
-        _timed(
-            bench,
-            f"group {group + 1}: sent again after",
-            after,
-            due,
-            due + _SLACK + 2 * _GAP,
-            "6.2 step 4: reo_wnd_mult, SRTT",
-        )
+        # RACK.rtt is that of the second or the third packet of the group.
+        due, most = _RTT + 2 * _GAP + window, _RTT + 3 * _GAP + _SLACK + window
+        what = f"group {group + 1}: sent again after"
+        _timed(bench, what, after, due, most, "6.2 step 4: reo_wnd_mult, SRTT")
     again = len(trace.sends(3 * groups - 2))
     bench.black_box("group 7, late by 60 ms: times that the segment is sent", again, 1, 1, "", "6.2 step 4")
 
@@ -143,7 +138,7 @@ def tail(bench: Bench) -> None:
     """Lose segments 8, 9 and 10. No acknowledgement follows that of segment 7."""
     trace = bench.run("3 s", {**data((0, 10)), **lost(9, 10, 11)})
     probe = bench.mark(sent(trace, 10, 1), "probe")
-    # PTO = 2 SRTT after the last acknowledgement, of the seventh packet. SRTT lies between 100 ms and RTTs with a queue.
+    # PTO = 2 SRTT after the last acknowledgement, of the seventh packet. SRTT lies between its RTT and 100 ms.
     last = sent(trace, 1) + _RTT + 7 * _GAP
     longest = _RTT + 7 * _GAP
     _timed(bench, "probe after the last acknowledgement", probe - last, 2 * _RTT, 2 * longest, "7.2")
@@ -246,7 +241,7 @@ def marking(bench: Bench) -> None:
     at = float(expired[0]) if len(expired) else 2.0
     settings = {**usual, **data((0, 3), (0.6, 1), (at - 0.01, 5)), **_late(15, 2, *range(5, 10))}
     trace = bench.run("4 s", settings, note="with new segments")
-    start = bench.mark(sent(trace, 5), "five segments")
+    start = sent(trace, 5)
     again = bench.mark(float(trace.events("timeout")[0]) if len(trace.events("timeout")) else math.nan, "timeout")
     bench.black_box("timeout after the five segments", again - start, 0.005, 0.015, "s", "6.3")
     bench.black_box("times that segment 4 is sent", len(trace.sends(4)), 3, 3, "", "6.3: the first segment")
@@ -254,3 +249,18 @@ def marking(bench: Bench) -> None:
     # 110 ms after them, theirs come 115 to 118 ms after them, before their time is over.
     late = sum(len(trace.sends(number)) for number in range(5, 10))
     bench.black_box("times that the five segments are sent", late, 5, 5, "", "6.3: RACK.rtt + RACK.reo_wnd")
+
+
+@case("R.14", "No probe while the reordering timer runs", _RFC, f"{_PATH}; two segments of data")
+def one_timer(bench: Bench) -> None:
+    """Lose the first of two segments, and delay the second by 80 ms. Its SACK comes shortly before the probe is due."""
+    # Segment 1 is packet 2. A lost packet has no number where packets are delayed.
+    trace = bench.run("2 s", {**data((0, 2)), **lost(2), **_late(80, 2)})
+    first = sent(trace, 1)
+    bench.mark(first + 2 * _RTT, "2 SRTT")
+    # The SACK arrives after RACK.rtt = 100 ms + 0.6 ms + 80 ms. The timer of the loss stands at 25 ms later, which is
+    # after 2 SRTT = 200 ms. It replaces the timer of the probe.
+    due = _RTT + _GAP + 0.08 + _QUARTER
+    after = bench.mark(sent(trace, 1, 1), "loss detected") - first
+    bench.black_box("probes", len(trace.events("tail_probe")), 0, 0, "", "8; 7.2: RACK.segs_sacked")
+    _timed(bench, "segment 1 is sent again after", after, due, due + _SLACK, "6.2 step 5, 8")

@@ -1,8 +1,8 @@
 """The rules of loss recovery with SACK, RFC 6675. Section numbers are its own.
 
 The network is `shipped/conformance/path.toml`: 20 Mb/s and 100 ms. A packet of 1500 bytes takes 0.6 ms, so
-acknowledgements arrive 0.6 ms apart. The initial window is ten segments (RFC 6928), all sent at once. Segments of the data are
-numbered from 1. Packet 1 is the SYN, so segment n is packet n + 1 when it is first sent. DupThresh is 3.
+acknowledgements arrive 0.6 ms apart. The initial window is ten segments (RFC 6928), all sent at once. Segments of the
+data are numbered from 1. Packet 1 is the SYN, so segment n is packet n + 1 when it is first sent. DupThresh is 3.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def sent(trace: Trace, number: int, nth: int = 0) -> float:
 
 
 def packet(trace: Trace, number: int, nth: int = 0) -> int:
-    """The number of the packet with a segment, or with its n-th retransmission; one that is not sent if there is none."""
+    """The number of the packet with a segment, or with its n-th retransmission; without one, a number after all."""
     places = [place for place, (_, sent) in enumerate(trace.segments) if sent == number]
     return 2 + (places[nth] if len(places) > nth else len(trace.segments))
 
