@@ -70,7 +70,8 @@ def conformance_command(  # noqa: PLR0913, PLR0917  # one per option
     """
     subject = conformance.Subject() if control is None else conformance.Subject.read(control)
     subject = replace(subject, settings=dict(parse_setting(setting) for setting in settings))
-    wanted = conformance.chosen(numbers, suite, conformance.suite_of(subject))
+    usual = None if only_list and control is None else conformance.suite_of(subject)
+    wanted = conformance.chosen(numbers, suite, usual)
     if only_list:
         _list(wanted, as_json=as_json)
         return
