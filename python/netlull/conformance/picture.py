@@ -98,6 +98,7 @@ def recovery_figure(trace: Trace, title: str, marks: Sequence[tuple[float, str]]
         panels[0].set_title(title)
         panels[0].set_ylabel("Segment")
         panels[0].set_ylim(0, 1.1 * most + 1)
+        panels[0].yaxis.get_major_locator().set_params(integer=True)
         draw_traces(panels[1], volumes, "", "Segments", (0, end))
         panels[1].set_xlabel("Time (s)")
         _draw_marks(panels, panels[0], marks, end)
