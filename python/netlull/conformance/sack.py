@@ -172,6 +172,7 @@ def hole(bench: Bench) -> None:
     # start. Segment 7 has one SACKed segment above it. With that of 10 it would be lost, two acknowledgements later.
     after = bench.mark(sent(trace, 7, 1), "segment 7") - start
     bench.black_box("segment 7 is sent again after", after, 3 * _GAP - _SLACK, 3 * _GAP + _SLACK, "s", "4 NextSeg (3)")
+    bench.says("segments sent again", words(sent_again(trace)), "1, 7", "4 NextSeg (3), (4)", kind="black box")
     no_timeout(bench, trace, "4 NextSeg (3)")
 
 
