@@ -64,7 +64,9 @@ LISTED: Mapping[str, Listed] = {
     "benchmark": Listed("benchmark", "benchmark_group", "Judge a link controller on the public benchmark."),
     "bound": Listed("bound", "bound_command", "Bound the energy that any controller of a link can save."),
     "compare": Listed("compare", "compare_command", "Compare A and B, paired by point and seed."),
-    "conformance": Listed("conformance", "conformance_command", "Check a congestion control, case by case."),
+    "conformance": Listed(
+        "conformance", "conformance_command", "Check a congestion control or loss recovery, case by case."
+    ),
     "doctor": Listed("doctor", "doctor_command", "Report if this machine can simulate and emulate."),
     "emulate": Listed(
         "emulate",

@@ -1,8 +1,9 @@
-"""`netlull conformance`: procedures that check a congestion control."""
+"""`netlull conformance`: procedures that check a congestion control, or loss recovery."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from netlull.cli.progress import bar
 from netlull.cli.tables import Table, draw, new_console, say
 from netlull.cli.text import echo
 from netlull.conformance.frame import NOT_EXPORTED
+from netlull.documents.tomltext import parse_setting
 from netlull.results.output import check_replaceable
 
 if TYPE_CHECKING:
@@ -28,11 +30,19 @@ __all__ = ["conformance_command"]
 @click.option(
     "--congestion-control",
     "control",
-    default="bbr",
     metavar="WHAT",
-    help="A name of `netlull list tcp`, FILE.py:CLASS, FILE.wasm, or a table; default bbr.",
+    help="A name of `netlull list tcp`, FILE.py:CLASS, FILE.wasm, or a table; default that of the suite.",
 )
-@click.option("--suite", type=click.Choice(conformance.SUITES), help="The suite; default that of the name, else bbr.")
+@click.option(
+    "--suite", type=click.Choice(list(conformance.SUITES)), help="The suite; default that of the name, else bbr."
+)
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="PATH=VALUE",
+    help="Change a field of every network, such as tcp.preset=linux-6. Repeatable.",
+)
 @click.option("--case", "numbers", multiple=True, metavar="NUMBER", help="Only this case, such as A.7. Repeatable.")
 @click.option("--seed", type=int, default=1, metavar="N", help="Seed of the runs; default 1.")
 @click.option("--list", "only_list", is_flag=True, help="List the cases, and judge nothing.")
@@ -41,23 +51,27 @@ __all__ = ["conformance_command"]
 )
 @json_option
 @click.pass_context
-def conformance_command(  # one per option
+def conformance_command(  # noqa: PLR0913, PLR0917  # one per option
     context: click.Context,
-    control: str,
+    control: str | None,
     suite: str | None,
+    settings: tuple[str, ...],
     numbers: tuple[str, ...],
     seed: int,
     only_list: bool,
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Check a congestion control, case by case.
+    """Check a congestion control or loss recovery, case by case.
 
     Each case runs it on a small network, and compares the observations with its specification. The suite `bbr` has the
-    22 test cases of draft-ietf-ccwg-bbr. Exits 1 if a case fails. docs/how-to/conformance.md explains the table.
+    22 test cases of draft-ietf-ccwg-bbr, `cubic` rules of RFC 9438, `sack` of RFC 6675, `rack` of RFC 8985. Exits 1 if
+    a case fails. docs/how-to/conformance.md explains the table.
     """
-    subject = conformance.Subject.read(control)
-    wanted = conformance.chosen(numbers, suite, conformance.suite_of(subject))
+    subject = conformance.Subject() if control is None else conformance.Subject.read(control)
+    subject = replace(subject, settings=dict(parse_setting(setting) for setting in settings))
+    usual = None if only_list and control is None else conformance.suite_of(subject)
+    wanted = conformance.chosen(numbers, suite, usual)
     if only_list:
         _list(wanted, as_json=as_json)
         return
@@ -69,12 +83,16 @@ def conformance_command(  # one per option
             show(done / len(wanted), case.number)
             judgements.append(conformance.judge(case, subject, seed=seed))
     if out is not None:
-        conformance.write(judgements, subject, out)
+        conformance.write(judgements, out)
     if as_json:
-        document = {"congestion_control": subject.name, "seed": seed, "cases": [one.to_dict() for one in judgements]}
+        document = {
+            "congestion_control": conformance.names_of(judgements),
+            "seed": seed,
+            "cases": [one.to_dict() for one in judgements],
+        }
         echo(json.dumps(document, indent=2, ensure_ascii=False))
     else:
-        _print(judgements, subject)
+        _print(judgements)
         if out is not None:
             echo(f"written to {out}: open index.html")
     if any(one.verdict == "fails" for one in judgements):
@@ -95,7 +113,7 @@ def _list(wanted: Sequence[Case], *, as_json: bool) -> None:
     draw(new_console(), table)
 
 
-def _print(judgements: Sequence[Judgement], subject: conformance.Subject) -> None:
+def _print(judgements: Sequence[Judgement]) -> None:
     console = new_console()
     table = Table(["case", "title", "black box", "state", "verdict", "seen"], words=6)
     for one in judgements:
@@ -124,5 +142,6 @@ def _print(judgements: Sequence[Judgement], subject: conformance.Subject) -> Non
     counts = [sum(one.verdict == verdict for one in judgements) for verdict in ("passes", "fails", "not judged")]
     say(
         console,
-        f"{subject.name}: {counts[0]} of {len(judgements)} cases pass, {counts[1]} fail, {counts[2]} are not judged.",
+        f"{conformance.names_of(judgements)}: {counts[0]} of {len(judgements)} cases pass, {counts[1]} fail, "
+        f"{counts[2]} are not judged.",
     )

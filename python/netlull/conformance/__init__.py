@@ -1,7 +1,9 @@
-"""Conformance of congestion controls: numbered procedures on named networks, with the expected observations."""
+"""Conformance of congestion controls and loss recovery: numbered procedures with the expected observations."""
 
 from netlull.conformance import bbr as _bbr  # noqa: F401  # registers its cases
 from netlull.conformance import cubic as _cubic  # noqa: F401
+from netlull.conformance import rack as _rack  # noqa: F401
+from netlull.conformance import sack as _sack  # noqa: F401
 from netlull.conformance.frame import (
     SUITES,
     Bench,
@@ -15,7 +17,7 @@ from netlull.conformance.frame import (
     judge,
     suite_of,
 )
-from netlull.conformance.output import KIND, write
+from netlull.conformance.output import KIND, names_of, write
 from netlull.conformance.trace import Trace
 
 __all__ = [
@@ -31,6 +33,7 @@ __all__ = [
     "cases",
     "chosen",
     "judge",
+    "names_of",
     "suite_of",
     "write",
 ]

@@ -1,11 +1,11 @@
-"""The frame of conformance: cases, their runs and checks, and the verdict on a congestion control."""
+"""The frame of conformance: cases, their runs and checks, and the verdict on a TCP."""
 
 from __future__ import annotations
 
 import functools
 import math
 import tomllib
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -34,8 +34,6 @@ __all__ = [
     "suite_of",
 ]
 
-SUITES = ("bbr", "cubic")
-"""The suites: the algorithms that have cases."""
 Kind = Literal["black box", "state"]
 Verdict = Literal["passes", "fails", "not judged"]
 NOT_EXPORTED = "not exported"
@@ -84,7 +82,7 @@ class Case:
 
     @property
     def family(self) -> str:
-        """The algorithm that the case is written for, such as `bbr`."""
+        """The suite, such as `bbr`."""
         return self.procedure.__module__.rpartition(".")[2]
 
 
@@ -106,7 +104,7 @@ def case(
 
 def suite_of(subject: Subject) -> str:
     """The suite of a congestion control's name; `bbr` for all others."""
-    return subject.name if subject.name in SUITES else SUITES[0]
+    return subject.control if subject.control in tuple(SUITES) else next(iter(SUITES))
 
 
 def cases(family: str | None = None) -> Sequence[Case]:
@@ -131,13 +129,16 @@ def chosen(numbers: Iterable[str], family: str | None = None, default: str | Non
 
 @dataclass(frozen=True)
 class Subject:
-    """The judged congestion control: a name of `netlull list tcp`, the table of a module or class, or an object."""
+    """The judged TCP: a congestion control, and other values of the networks."""
 
-    control: Any
+    control: Any = None
+    """A name of `netlull list tcp`, the table of a module or class, or an object; None for that of the suite."""
     folder: Path | None = None
     """The folder of the module or class; None for the current one."""
     classes: tuple[str, ...] = ()
     """The classes that may be loaded, as MODULE:CLASS."""
+    settings: Mapping[str, object] = field(default_factory=dict)
+    """Values of the scenario by their paths, such as `tcp.preset`. They replace those of the suite and of the case."""
 
     @classmethod
     def read(cls, text: str) -> Subject:
@@ -162,11 +163,25 @@ class Subject:
 
     @property
     def name(self) -> str:
-        """A short name."""
-        if isinstance(self.control, str):
-            return self.control
-        table = dict(self.control)
-        return str(table.get("class") or table.get("module") or table.get("kind"))
+        """A short name, with the settings."""
+        table = self.control if isinstance(self.control, str) else dict(self.control)
+        name = table if isinstance(table, str) else table.get("class") or table.get("module") or table.get("kind")
+        return ", ".join([str(name), *(f"{path}={value}" for path, value in self.settings.items())])
+
+    def judged_by(self, suite: str) -> Subject:
+        """The subject with the TCP of a suite, where it has no other."""
+        usual = SUITES[suite]
+        control = usual.control if self.control is None else self.control
+        return replace(self, control=control, settings={**usual.settings, **self.settings})
+
+
+SUITES: Mapping[str, Subject] = {
+    "bbr": Subject("bbr"),
+    "cubic": Subject("cubic"),
+    "sack": Subject("sack", settings={"tcp.loss_recovery": "sack", "tcp.window_reduction": "immediate"}),
+    "rack": Subject("new_reno", settings={"tcp.loss_recovery": "rack"}),
+}
+"""The suites, and the TCP that each judges unless another is named."""
 
 
 def _existing(file: str, text: str) -> Path:
@@ -179,7 +194,7 @@ def _existing(file: str, text: str) -> Path:
 
 
 class Bench:
-    """Runs the networks of one case with the judged congestion control, and collects the checks."""
+    """Runs the networks of one case with the judged TCP, and collects the checks."""
 
     def __init__(self, subject: Subject, seed: int = 1) -> None:
         self.subject = subject
@@ -198,6 +213,7 @@ class Bench:
             "seed": self.seed,
             "flow.flow.tcp.congestion_control": self.subject.control,
             **(settings or {}),
+            **self.subject.settings,
         }
         scenario = self._base.with_values(values)
         trace = Trace(scenario.run(), note)
@@ -277,9 +293,10 @@ class Bench:
 
 @dataclass(frozen=True)
 class Judgement:
-    """The verdict of a case on a congestion control."""
+    """The verdict of a case on a TCP."""
 
     case: Case
+    subject: Subject
     checks: Sequence[Check]
     traces: Sequence[Trace] = field(repr=False, default=())
     scenarios: Sequence[Scenario] = field(repr=False, default=())
@@ -320,13 +337,14 @@ class Judgement:
 
 
 def judge(one: Case, subject: Subject, *, seed: int = 1) -> Judgement:
-    """Judges a congestion control by a case, with the seed of the runs.
+    """Judges a TCP by a case, with the seed of the runs.
 
     BBR waits for a random time between its probes. If a probe comes too late for the case, the next seed is tried.
 
     Raises:
         ScenarioError: there is no such congestion control, or its code fails.
     """
+    subject = subject.judged_by(one.family)
     for attempt in range(_SEEDS):
         bench = Bench(subject, seed + attempt)
         try:
@@ -341,7 +359,7 @@ def judge(one: Case, subject: Subject, *, seed: int = 1) -> Judgement:
             seen, holds = shown(late.start_s, "s"), False if never else None
             bench.checks.append(Check("state", what, seen, expected, holds, one.document))
         break
-    return Judgement(one, bench.checks, bench.traces, bench.scenarios, bench.marks)
+    return Judgement(one, subject, bench.checks, bench.traces, bench.scenarios, bench.marks)
 
 
 _SCALES: Mapping[str, tuple[float, str]] = {

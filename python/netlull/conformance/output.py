@@ -6,7 +6,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from netlull._engine import Monitor
-from netlull.conformance.picture import case_figure
+from netlull.conformance.picture import case_figure, recovery_figure
 from netlull.conformance.qlog import qlog_text
 from netlull.plot.style import svg_text
 from netlull.report.page import Fact, FigureBlock, Page, Section, TableBlock, render
@@ -16,18 +16,20 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from netlull.conformance.frame import Judgement, Subject
+    from netlull.conformance.frame import Judgement
     from netlull.conformance.trace import Trace
 
-__all__ = ["KIND", "write"]
+__all__ = ["KIND", "names_of", "write"]
 
 KIND = "conformance"
+_RECOVERY = ("sack", "rack")
+"""The suites whose pictures show segments."""
 _PAGE, _RESULT = "index.html", "result.json"
 _SENDER = "sender-N1"
 _RECEIVER = "N1-sender"
 
 
-def write(judgements: Sequence[Judgement], subject: Subject, folder: Path) -> Path:
+def write(judgements: Sequence[Judgement], folder: Path) -> Path:
     """Writes `index.html`, `result.json` and, for each case, `CASE.svg`, `CASE.sqlog` and `CASE.pcapng`.
 
     The picture and the traces show the last run of the case.
@@ -37,19 +39,25 @@ def write(judgements: Sequence[Judgement], subject: Subject, folder: Path) -> Pa
     """
     with staged_folder(folder, kind=KIND) as stage:
         sections = [_case(judgement, stage) for judgement in judgements]
-        page = _page(judgements, subject, sections)
+        page = _page(judgements, sections)
         (stage / _PAGE).write_text(render(page), encoding="utf-8", newline="\n")
-        document = {"congestion_control": subject.name, "cases": [one.to_dict() for one in judgements]}
+        document = {"congestion_control": names_of(judgements), "cases": [one.to_dict() for one in judgements]}
         (stage / _RESULT).write_text(json_text(document), encoding="utf-8", newline="\n")
         files = {path.name: file_record(path) for path in sorted(stage.iterdir())}
         write_json(stage / MANIFEST, {"kind": KIND, "files": files, **origin()})
     return folder / _PAGE
 
 
+def names_of(judgements: Sequence[Judgement]) -> str:
+    """The judged TCPs."""
+    return "; ".join(dict.fromkeys(one.subject.name for one in judgements))
+
+
 def _case(judgement: Judgement, stage: Path) -> Section:
     case, trace = judgement.case, judgement.traces[-1]
     number = case.number
-    svg = svg_text(case_figure(trace, f"{number} {case.title}", judgement.marks))
+    draw = recovery_figure if case.family in _RECOVERY else case_figure
+    svg = svg_text(draw(trace, f"{number} {case.title}", judgement.marks))
     (stage / f"{number}.svg").write_text(svg, encoding="utf-8", newline="\n")
     text = qlog_text(case, trace, judgement.marks)
     (stage / f"{number}.sqlog").write_text(text, encoding="utf-8", newline="\n")
@@ -76,7 +84,7 @@ def _notes(traces: Sequence[Trace]) -> list[str]:
     return [f"Runs: {', '.join(dict.fromkeys(notes))}."] if notes else []
 
 
-def _page(judgements: Sequence[Judgement], subject: Subject, sections: Sequence[Section]) -> Page:
+def _page(judgements: Sequence[Judgement], sections: Sequence[Section]) -> Page:
     passed = sum(one.verdict == "passes" for one in judgements)
     overview = TableBlock(
         "Verdicts",
@@ -95,7 +103,7 @@ def _page(judgements: Sequence[Judgement], subject: Subject, sections: Sequence[
     )
     documents = ", ".join(dict.fromkeys(one.case.document for one in judgements))
     return Page(
-        title=f"Conformance of {subject.name}",
+        title=f"Conformance of {names_of(judgements)}",
         subtitle=documents,
         summary=f"{passed} of {len(judgements)} cases pass.",
         scope="Each case runs one flow on a small simulated network, and compares the observations with the document.",

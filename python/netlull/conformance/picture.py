@@ -1,4 +1,7 @@
-"""The picture of a case: rates, data in flight and queue over time, with the states and the acts of the procedure."""
+"""The picture of a case over time, with the acts of the procedure.
+
+A congestion control has rates, data in flight, queue and states, a loss recovery its segments and data in flight.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +21,17 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["case_figure"]
+__all__ = ["case_figure", "recovery_figure"]
 
 _BINS = 150
+_AFTER_S = 0.25
+"""The time in s that a picture of a recovery shows after its last act."""
 _LEAST_SHARE = 0.03
 """The least share of the time that a state needs for its name."""
 
 
 def case_figure(trace: Trace, title: str, marks: Sequence[tuple[float, str]] = ()) -> Figure:
-    """The last run of a case."""
+    """The last run of a case of a congestion control."""
     end = trace.end_s
     edges = np.linspace(0, end, _BINS + 1)
     middles = (edges[1:] + edges[:-1]) / 2
@@ -62,15 +67,54 @@ def case_figure(trace: Trace, title: str, marks: Sequence[tuple[float, str]] = (
         panels[3].set_yticks([])
         panels[3].set_xlabel("Time (s)")
         panels[3].grid(visible=False)
-        for axes in panels:
-            for at, _ in marks:
-                axes.axvline(at, color=COLOURS[6], linewidth=0.8, linestyle=":")
-            axes.label_outer()
-        for at, what in marks:
-            if 0 <= at <= end:
-                panels[2].annotate(what, (at, 0.98), xycoords=("data", "axes fraction"), va="top", fontsize=7)
+        _draw_marks(panels, panels[2], marks, end)
         legend_above(drawn, panels[:3])
     return drawn
+
+
+def recovery_figure(trace: Trace, title: str, marks: Sequence[tuple[float, str]] = ()) -> Figure:
+    """The last run of a case of loss recovery: each segment when it is sent, and the data in flight."""
+    seen: set[int] = set()
+    once: list[tuple[float, int]] = []
+    again: list[tuple[float, int]] = []
+    for at, number in trace.segments:
+        (again if number in seen else once).append((at, number))
+        seen.add(number)
+    # Data that follows the recovery would hide it.
+    last = max((at for at, _ in [*again, *marks]), default=trace.end_s)
+    end = min(trace.end_s, last + _AFTER_S)
+    most = max((number for at, number in once if at <= end), default=1)
+    inflight, cwnd = trace.inflight(), trace.cwnd()
+    volumes = [
+        Line("data in flight", inflight.time_s, inflight.value / trace.segment_bytes, colour=0, steps=True),
+        Line("cwnd", cwnd.time_s, cwnd.value / trace.segment_bytes, colour=1, steps=True),
+    ]
+    with styled():
+        drawn = figure(height=4.4)
+        panels = list(drawn.subplots(2, 1, sharex=True, height_ratios=[3, 2]))
+        for label, points, colour, marker in (("sent", once, 0, "."), ("sent again", again, 1, "x")):
+            times, numbers = [at for at, _ in points], [number for _, number in points]
+            panels[0].plot(times, numbers, marker, color=COLOURS[colour], markersize=4, label=label if points else None)
+        panels[0].set_title(title)
+        panels[0].set_ylabel("Segment")
+        panels[0].set_ylim(0, 1.1 * most + 1)
+        panels[0].yaxis.get_major_locator().set_params(integer=True)
+        draw_traces(panels[1], volumes, "", "Segments", (0, end))
+        panels[1].set_xlabel("Time (s)")
+        _draw_marks(panels, panels[0], marks, end)
+        legend_above(drawn, panels)
+    return drawn
+
+
+def _draw_marks(panels: Sequence[Axes], named: Axes, marks: Sequence[tuple[float, str]], end: float) -> None:
+    """Draws the acts of the procedure, with their names in one panel."""
+    for axes in panels:
+        for at, _ in marks:
+            axes.axvline(at, color=COLOURS[6], linewidth=0.8, linestyle=":")
+        axes.label_outer()
+    for at, what in marks:
+        if 0 <= at <= end:
+            named.annotate(what, (at, 0.98), xycoords=("data", "axes fraction"), va="top", fontsize=7)
 
 
 def _draw_states(axes: Axes, spells: Sequence[Spell], end: float) -> None:

@@ -186,6 +186,23 @@ class Trace:
         inside = time[(time > start_s) & (time < end_s)]
         return float(np.max(np.diff(np.concatenate(([start_s], inside, [end_s])))))
 
+    def sends(self, number: int) -> list[float]:
+        """The times at which a segment of the data, numbered from 1, leaves the sender."""
+        return [at for at, sent in self.segments if sent == number]
+
+    @functools.cached_property
+    def segments(self) -> list[tuple[float, int]]:
+        """The time and the number of each segment that the sender sends, in order. The first of the data is 1."""
+        table = self.result.series("segment")
+        mine = table.filter(pc.equal(pc.cast(table["flow"], pa.string()), FLOW))
+        offsets = _floats(mine["offset_bytes"]) // self.segment_bytes
+        return list(zip(mine["time_s"].to_pylist(), (int(offset) + 1 for offset in offsets), strict=True))
+
+    @property
+    def segment_bytes(self) -> int:
+        """The data of a full segment."""
+        return int(self.result.flow(FLOW)["segment_bytes"])
+
     def sent_before(self, time_s: float) -> int:
         """The number of segments that the sender has sent by a time."""
         return int(np.searchsorted(self._sent[0], time_s, side="right"))

@@ -571,7 +571,7 @@ impl Selective {
         let Some((latest, allowed)) = rack.horizon(at.srtt, eager) else { return 0 };
         let overdue = self.board.mark_overdue(at.now, latest, allowed);
         self.reorder_at = overdue.next.map_or(Instant::NEVER, |due| self.timer(at.now, due.saturating_since(at.now)));
-        if self.reorder_at != Instant::NEVER && self.clock == RackClock::Jiffies {
+        if self.reorder_at != Instant::NEVER {
             // RFC 8985 section 8: the timers exclude each other.
             self.probe_at = Instant::NEVER;
         }
@@ -794,5 +794,7 @@ impl Selective {
         if self.rescued != Some(self.recover) {
             self.highest_retransmitted = self.highest_retransmitted.max(span.end);
         }
+        // RFC 6675 section 5 step 4.3: no rescue before the first retransmission of the recovery is acknowledged.
+        self.rescued.get_or_insert(span.end);
     }
 }
