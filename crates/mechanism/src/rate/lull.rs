@@ -14,6 +14,7 @@
 //!
 //! `docs/models/lull.md` has the rules, the bound on lateness and its proof. Rule numbers below refer to it.
 
+mod budget;
 mod counterfactual;
 mod echoes;
 mod round_trips;
@@ -22,6 +23,7 @@ use super::{Admission, QueueView, RateSet};
 use crate::link::{self, LinkAction, LinkEvent, NeededQueue};
 use crate::view::SegmentView;
 use crate::{ConfigError, Machine};
+use budget::{Budget, PERIOD};
 use counterfactual::{Counterfactual, Forbidden, larger, smaller};
 use echoes::Echoes;
 use netlull_document::check_ranges;
@@ -220,8 +222,9 @@ struct Times {
 pub struct Lull {
     rates: Box<[BitRate]>,
     times: Times,
-    /// Lateness of one round as a share of the round-trip time: the forecast forbids more than this.
-    per_round: f64,
+    /// s: the accepted slowdown.
+    slowdown: f64,
+    budget: Budget,
     /// True if a packet in service stops for a change of rate.
     suspends: bool,
     has_forecast: bool,
@@ -270,7 +273,8 @@ impl Lull {
         let level = rates.len() - 1;
         Self {
             times,
-            per_round: config.slowdown,
+            slowdown: config.slowdown,
+            budget: Budget::new(config.slowdown, start.as_secs_f64()),
             suspends: link.suspends,
             has_forecast: config.forecast,
             packet_bits,
@@ -369,16 +373,28 @@ impl Lull {
             return self.judge(arrival, None, leaves);
         };
         let slot = RoundTrips::slot(segment.flow);
-        let round_trip = self.round_trips.see(now, leaves, &segment, &self.times);
+        let round_trip = self.round_trips.see(now, leaves, &segment, &self.times, &mut self.budget);
         if let Some(time) = round_trip.filter(|_| segment.opens()) {
-            let bound = self.times.lateness.min(self.per_round * time / 4.0);
+            let bound = self.times.lateness.min(self.accepted(time) / 4.0);
             self.forecast(leaves + time, self.queues.violated_by(INITIAL_WINDOW * self.packet_bits, bound), slot);
         }
         self.judge(arrival, round_trip, leaves);
+        if round_trip.is_some() {
+            self.round_trips.is_late(slot, self.lateness(now));
+        }
         if segment.fin {
             // The stream ends here: the last round has no echo (rule 6).
+            self.round_trips.end(slot, &mut self.budget);
             self.echoes.cancel(self.round_trips.forecast(slot), slot);
         }
+        if self.budget.is_over(now) {
+            self.echoes.look_for_lulls(now - PERIOD, now, self.times.lead, self.times.slack);
+        }
+    }
+
+    /// The lateness in seconds that a round of this round-trip time may have (rule 8).
+    fn accepted(&self, round_trip: f64) -> f64 {
+        self.budget.scale() * self.slowdown * round_trip
     }
 
     fn judge(&mut self, arrival: Arrival, round_trip: Option<f64>, leaves: f64) {
@@ -397,18 +413,24 @@ impl Lull {
         let is_late = needed > self.level;
         if let (Some(time), Some(segment)) = (next_round, segment) {
             // The forecast for this packet matters to a late packet, and to the first of a burst if there is doubt.
-            if is_late || self.doubt > 0 && self.queue.waiting == Bytes::ZERO {
-                let is_due = self.echoes.needed(now - self.times.slack, now + self.times.lead) > 0;
+            let matters = is_late || self.doubt > 0 && self.queue.waiting == Bytes::ZERO;
+            if matters && !self.echoes.leave_no_lulls() {
+                let is_due = self.echoes.needed(now - self.times.slack, now + self.times.lead) > 0
+                    || self.round_trips.is_announced(RoundTrips::slot(segment.flow), now);
                 self.learn(is_late, is_due, bounds.now);
             }
             let echo = self.queues.violated(bounds.echo).max(needed);
             let slot = RoundTrips::slot(segment.flow);
+            if !self.echoes.leave_no_lulls() {
+                self.forbidden.below(echo, now + self.times.linger);
+            }
             // A burst needs its rate from its first packet on: a change within it would cost a pause.
             self.forecast(self.round_trips.next_round(slot), echo, slot);
             self.forecast(leaves + time, echo, slot);
         }
         let hold = match (round_trip, self.doubt) {
             (None, _) => self.times.hold,
+            (Some(_), _) if self.echoes.leave_no_lulls() => self.times.hold,
             (Some(_), 0) => self.times.linger,
             (Some(_), doubt) => self.times.hold * f64::from(1_u32 << (doubt - 1)),
         };
@@ -423,10 +445,11 @@ impl Lull {
         let Some(time) = round_trip else {
             return Bounds { now: self.times.lateness, echo: self.times.lateness };
         };
-        let now = smaller(self.times.lateness, 2.0 * self.per_round * time);
+        let accepted = self.accepted(time);
+        let now = smaller(self.times.lateness, accepted + self.slowdown * time);
         // One or two packets that no others follow delay their round once; a longer burst doubles in slow start, and
         // every round pays.
-        let echo = if self.queues.is_in_burst() { smaller(now, self.per_round * time / 4.0) } else { now };
+        let echo = if self.queues.is_in_burst() { smaller(now, accepted / 4.0) } else { now };
         Bounds { now, echo }
     }
 
@@ -448,6 +471,12 @@ impl Lull {
         }
     }
 
+    /// The need of a round that is overdue and may still come, and the end of the wait in seconds.
+    fn overdue(&self, now: f64) -> Option<(usize, f64)> {
+        let waits_until = |slot| self.round_trips.waits_until(slot, now, &self.times);
+        self.echoes.overdue(now - self.times.slack, waits_until)
+    }
+
     /// Rules 4 and 5: goes up before an echo, and down when nothing waits and no echo comes soon. Sets the next timeout.
     fn settle(&mut self, now: f64) {
         if self.level == self.top() && !self.is_empty() {
@@ -467,9 +496,12 @@ impl Lull {
         } else if self.is_empty() && !paused && self.level > 0 {
             let allowed = self.forbidden.lowest_allowed(now);
             let soon = now + lead + gap;
-            let low = allowed.max(due).max(self.echoes.needed(now, soon));
-            if low < self.level {
-                self.change(now, low);
+            let free = allowed.max(due).max(self.echoes.needed(now, soon));
+            let overdue = (free < self.level).then(|| self.overdue(now)).flatten();
+            if let Some((_, until)) = overdue.filter(|&(needed, _)| needed >= self.level) {
+                wake = until;
+            } else if free < self.level {
+                self.change(now, free.max(overdue.map_or(0, |(needed, _)| needed)));
             } else {
                 wake = self.forbidden.next_end(now, self.level);
                 if let Some(last) = self.echoes.last(now - slack, soon, self.level) {

@@ -6,6 +6,10 @@ const BINS: usize = 4096;
 const BLOCK: usize = 64;
 /// The shortest bin in seconds. Round-trip times are not known better.
 const SHORTEST: f64 = 250e-6;
+/// Forecasts are not used if the link would be ready for them during more than the first share of the time. They are used
+/// again below the second.
+const NO_LULLS: f64 = 0.9;
+const LULLS: f64 = 0.8;
 
 /// The forecast of needed rates.
 #[derive(Clone, Debug)]
@@ -15,6 +19,7 @@ pub(super) struct Echoes {
     blocks: Box<[Block]>,
     /// The latest bin that was marked.
     latest: u64,
+    leave_no_lulls: bool,
     /// The length of a bin in seconds, and its inverse.
     width: f64,
     per_second: f64,
@@ -41,7 +46,14 @@ impl Echoes {
     pub(super) fn new(transition: f64) -> Self {
         let width = (transition / 4.0).max(SHORTEST);
         let (bins, blocks) = (vec![Bin::default(); BINS], vec![Block::default(); BINS / BLOCK]);
-        Self { bins: bins.into(), blocks: blocks.into(), latest: 0, width, per_second: 1.0 / width }
+        Self {
+            bins: bins.into(),
+            blocks: blocks.into(),
+            latest: 0,
+            leave_no_lulls: false,
+            width,
+            per_second: 1.0 / width,
+        }
     }
 
     #[inline]
@@ -89,15 +101,60 @@ impl Echoes {
     /// The highest need between two times.
     #[inline]
     pub(super) fn needed(&self, from: f64, to: f64) -> usize {
+        if self.leave_no_lulls {
+            return 0;
+        }
         let bins = self.number(from)..self.number(to).min(self.latest) + 1;
         bins.map(|number| self.in_bin(number)).max().unwrap_or(0)
+    }
+
+    /// The highest need before a time whose owner still waits for its round, and the end of this wait in seconds. At most
+    /// one block of bins is looked at.
+    pub(super) fn overdue(&self, before: f64, waits_until: impl Fn(usize) -> Option<f64>) -> Option<(usize, f64)> {
+        if self.leave_no_lulls {
+            return None;
+        }
+        let last = self.number(before);
+        let bins = (last.saturating_sub(BLOCK as u64)..last).map(|number| (number, self.in_bin(number)));
+        let owner = |number| usize::from(self.bins[Self::place(number)].owner);
+        let waits = |(number, needed)| Some((needed, waits_until(owner(number))?));
+        bins.filter(|&(_, needed)| needed > 0).filter_map(waits).max_by_key(|&(needed, _)| needed)
     }
 
     /// The end of the last bin between two times that needs at least `level`; `None` if there is none.
     #[allow(clippy::cast_precision_loss)]
     pub(super) fn last(&self, from: f64, to: f64, level: usize) -> Option<f64> {
+        if self.leave_no_lulls {
+            return None;
+        }
         let last = (self.number(from)..=self.number(to)).rev().find(|&number| self.in_bin(number) >= level);
         last.map(|number| number as f64 * self.width)
+    }
+
+    /// Decides whether the forecasts are used (rule 9), from the time between two times during which the link is ready for one: from
+    /// `lead` before each need to `slack` behind it. At most half the ring is looked at, the latest part.
+    #[allow(clippy::cast_precision_loss)]
+    pub(super) fn look_for_lulls(&mut self, from: f64, to: f64, lead: f64, slack: f64) {
+        let last = self.number(to);
+        let first = self.number(from).max((last + 1).saturating_sub(BINS as u64 / 2));
+        let [lead, slack] = [lead, slack].map(|time| self.number(time) - 1);
+        // Ready up to bin `until`, without it.
+        let (mut ready, mut until) = (0, first);
+        for number in first.saturating_sub(slack)..=last + lead {
+            if self.in_bin(number) > 0 {
+                let end = (number + slack).min(last) + 1;
+                ready += end.saturating_sub(until.max(number.saturating_sub(lead)));
+                until = until.max(end);
+            }
+        }
+        let share = ready as f64 / (last + 1 - first) as f64;
+        self.leave_no_lulls = share > if self.leave_no_lulls { LULLS } else { NO_LULLS };
+    }
+
+    /// Returns true if there are so many forecasts that the link would always be ready. Then they are not used.
+    #[inline]
+    pub(super) fn leave_no_lulls(&self) -> bool {
+        self.leave_no_lulls
     }
 
     #[inline]
@@ -110,7 +167,7 @@ impl Echoes {
     #[allow(clippy::cast_precision_loss)]
     pub(super) fn next_above(&self, from: f64, level: usize) -> f64 {
         let first = self.number(from) + 1;
-        let last = (first + (BINS - BLOCK) as u64).min(self.latest + 1);
+        let last = if self.leave_no_lulls { first } else { (first + (BINS - BLOCK) as u64).min(self.latest + 1) };
         let mut number = first;
         while number < last {
             let end = (number / BLOCK as u64 + 1) * BLOCK as u64;
@@ -177,6 +234,59 @@ mod tests {
                 prop_assert_eq!(ring.next_above(from, level), start);
             }
         }
+    }
+
+    #[test]
+    fn the_highest_need_of_a_connection_that_waits_counts() {
+        let mut ring = echoes();
+        for (number, needed, owner) in [(1000, 9, 4), (1010, 2, 5), (1020, 3, 6), (1050, 8, 6)] {
+            ring.mark(middle(number), needed, owner);
+        }
+        let waits_until = |slot: usize| (slot > 4).then_some(slot as f64);
+        let overdue = |ring: &Echoes, before: u64| ring.overdue(middle(before), waits_until);
+        assert_eq!(
+            [1005, 1015, 1030, 1050].map(|at| overdue(&ring, at)),
+            [None, Some((2, 5.0)), Some((3, 6.0)), Some((3, 6.0))]
+        );
+        assert_eq!(overdue(&ring, 1080), Some((8, 6.0)));
+        assert_eq!(overdue(&ring, 1115), None, "only a block is looked at");
+        ring.leave_no_lulls = true;
+        assert_eq!(overdue(&ring, 1030), None);
+    }
+
+    #[test]
+    fn needs_that_are_close_leave_no_lulls() {
+        // Of 1000 bins, the link is ready from 2 before each need to 3 behind it.
+        let leaves_no_lulls = |ring: &mut Echoes, distance: usize| {
+            (1000..2000).step_by(distance).for_each(|number| {
+                ring.mark(middle(number), 1, 0);
+            });
+            ring.look_for_lulls(middle(1000), middle(1999), 0.002, 0.003);
+            ring.leave_no_lulls()
+        };
+        // 6 of 6 bins, 6 of 7, 6 of 8.
+        assert_eq!([6, 7, 8].map(|distance| leaves_no_lulls(&mut echoes(), distance)), [true, false, false]);
+        let mut ring = echoes();
+        assert!(leaves_no_lulls(&mut ring, 6));
+        assert_eq!(ring.needed(middle(1500), middle(1510)), 0);
+        assert_eq!(ring.last(middle(1500), middle(1510), 1), None);
+        assert_eq!(ring.next_above(middle(1500), 0), f64::INFINITY);
+        // Without the needs behind 1.5 s half of the time is left.
+        ring.cancel(1500..=1999, 0);
+        ring.look_for_lulls(middle(1000), middle(1999), 0.002, 0.003);
+        assert!(!ring.leave_no_lulls());
+        assert_eq!(ring.needed(middle(1490), middle(1500)), 1);
+    }
+
+    #[test]
+    fn once_without_lulls_a_little_more_time_is_wanted() {
+        let mut ring = echoes();
+        ring.leave_no_lulls = true;
+        (1000..2000).step_by(7).for_each(|number| {
+            ring.mark(middle(number), 1, 0);
+        });
+        ring.look_for_lulls(middle(1000), middle(1999), 0.002, 0.003);
+        assert!(ring.leave_no_lulls(), "6 of 7 bins are more than 0.8");
     }
 
     #[test]

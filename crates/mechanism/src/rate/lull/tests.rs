@@ -174,6 +174,32 @@ fn the_link_is_ready_when_the_next_round_arrives_and_rests_before() {
 }
 
 #[test]
+fn an_overdue_round_is_waited_for() {
+    // A quarter of 50 ms, more than the slack of 4 ms.
+    let (mut bench, next) = rounds(5);
+    bench.run_to(next + 12.0);
+    assert_eq!(bench.lull.rate(), mbps(10));
+    bench.run_to(next + 13.0);
+    assert_eq!(bench.lull.rate(), mbps(1), "it stays away");
+    let (mut bench, next) = rounds(5);
+    let before = bench.changes.len() + 1;
+    bench.burst(next + 12.0, 4);
+    assert_eq!((bench.changes.len(), bench.lull.doubt), (before, 0), "up before the expected time, and no surprise");
+}
+
+#[test]
+fn a_burst_that_comes_slowly_keeps_its_rate() {
+    // Ten packets each 1.3 ms leave the link empty between two. The last comes long after the slack of 4 ms.
+    let (mut bench, next) = rounds(5);
+    bench.burst(next, 1);
+    let before = bench.changes.len();
+    for n in 1..10_u32 {
+        bench.burst(next + 1.3 * f64::from(n), 1);
+    }
+    assert_eq!((bench.changes.len(), bench.lull.rate()), (before, mbps(10)));
+}
+
+#[test]
 fn surprises_lengthen_the_hold_and_a_correct_forecast_ends_it() {
     let (mut bench, _) = rounds(1);
     assert_eq!(bench.lull.doubt, 1, "the first round is a surprise");
@@ -258,6 +284,37 @@ fn the_bounds_follow_from_the_round_trip_and_the_burst() {
     assert_eq!(bounds_of(&bench, None), [14.0, 14.0]);
     bench.burst(2000.0, 2);
     assert_eq!(bounds_of(&bench, Some(0.05)), [5.0, 5.0], "two packets are no burst");
+    // 16 rounds without lateness in a period: the bounds grow by a quarter, up to x.
+    (0..16).for_each(|_| bench.lull.budget.pay(0.0, 0.0));
+    assert!(bench.lull.budget.is_over(3.001));
+    assert_eq!(bounds_of(&bench, Some(0.05)), [5.625, 5.625]);
+    assert_eq!(bounds_of(&bench, Some(1.0)), [14.0, 14.0]);
+}
+
+#[test]
+fn forecasts_that_leave_no_lulls_are_not_used() {
+    let (mut bench, next) = rounds(5);
+    bench.run_to(next - 0.1);
+    assert_eq!(bench.lull.rate(), mbps(10), "a round is forecast");
+    bench.run_to(next + 1000.0);
+    // A need each 6 ms: 2.5 ms before and 4 ms after it, the link is ready.
+    (1..350).for_each(|number| {
+        bench.lull.echoes.mark((next + 6.0 * f64::from(number)) / 1e3, 9, 0);
+    });
+    bench.burst(next + 1500.0, 1);
+    assert!(bench.lull.echoes.leave_no_lulls());
+    bench.run_to(next + 1600.0);
+    assert_eq!(bench.lull.rate(), mbps(1), "the needs are not heeded");
+    // A violation is held for H = 60 ms, although its echo is forecast.
+    bench.burst(next + 1601.0, 4);
+    let rates = [10.0, 55.0, 75.0].map(|after| {
+        bench.run_to(next + 1601.0 + after);
+        bench.lull.rate()
+    });
+    assert_eq!(rates, [mbps(10), mbps(10), mbps(1)]);
+    // For a second there were no needs.
+    bench.burst(next + 3600.0, 1);
+    assert!(!bench.lull.echoes.leave_no_lulls());
 }
 
 #[test]
