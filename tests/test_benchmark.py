@@ -116,7 +116,7 @@ def test_a_failed_cell_is_broken_and_counts_as_always_on() -> None:
 
 
 def test_the_benchmark_has_the_cells_that_its_page_names() -> None:
-    assert len(DEFINITION.cells) == 40
+    assert len(DEFINITION.cells) == 45
     page = (Path(__file__).parents[1] / "docs" / "how-to" / "benchmark.md").read_text(encoding="utf-8")
     for family in {each.family for each in DEFINITION.cells}:
         count = sum(each.family == family for each in DEFINITION.cells)
@@ -195,7 +195,7 @@ def _controller(text: str, name: str = "web-0.1") -> Mapping[str, Any]:
 
 
 def test_the_benchmark_sets_the_fields_of_the_link() -> None:
-    assert _controller('{ kind = "lull" }', "1-gb-0.1") == {
+    assert _controller('{ kind = "lull" }', "0.1-ms-1-gb-0.1") == {
         "kind": "lull",
         "rates": {"from": "100 Mb/s", "to": "1 Gb/s", "step": "100 Mb/s"},
         "transition": "0.1 ms",
@@ -230,7 +230,7 @@ def test_quantities_may_be_in_units_of_the_cell() -> None:
         '{ kind = "x", a = "0.5 buffer", b = "5 transition", c = ["0.1 rate", "1 lowest"], d = "5 ms", '
         'e = { f = "2 transition" } }'
     )
-    found = _controller(text, "100-mb-0.1")
+    found = _controller(text, "1-ms-100-mb-0.3")
     assert (found["a"], found["b"], found["c"]) == ("312750 B", "5000000 ns", ["10000000 b/s", "10000000 b/s"])
     assert (found["d"], found["e"]) == ("5 ms", {"f": "2000000 ns"})
 
@@ -419,7 +419,7 @@ def test_an_exception_in_a_cell_breaks_that_cell(tmp_path: Path, monkeypatch: py
     monkeypatch.chdir(tmp_path)
     Path("breaks.py").write_text(MINE, encoding="utf-8")
     text = '{ kind = "python", class = "breaks:Broken", transition = "cell" }'
-    slow, fast = measured_record(tmp_path / "runs", text, ("writer-reno", "100-mb-0.1")).cells
+    slow, fast = measured_record(tmp_path / "runs", text, ("writer-reno", "1-ms-100-mb-0.3")).cells
     assert slow.failed is None
     assert fast.failed is not None
     assert "ValueError: too fast" in fast.failed

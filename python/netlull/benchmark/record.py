@@ -182,6 +182,20 @@ class Record:
         cells: dict[str, dict[str, Any]] = {name: _cell(name, found) for name, found in measured.items()}
         return cells
 
+    def check_version(self, definition: Definition) -> None:
+        """Refuses a result of another version of the benchmark: versions have different cells and seeds.
+
+        Raises:
+            InputError: the result is of another version, or of other cells of this one.
+        """
+        theirs = self.document["benchmark"]
+        if theirs != {"version": definition.version, "digest": definition.digest}:
+            raise InputError(
+                f"benchmark: the result is of version {theirs['version']} ({theirs['digest'][:12]}); expected version "
+                f"{definition.version} ({definition.digest[:12]}): run the controller again, or use the netlull that "
+                "wrote the result"
+            )
+
     def judged_again(self, definition: Definition) -> dict[str, Any]:
         """The fields `leagues` and `cells` of the document, as its numbers give them."""
         return _judged(self.document["cells"], self.cells, definition)

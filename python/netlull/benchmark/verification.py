@@ -73,12 +73,7 @@ def verify(
         InputError: the result is of another version of the benchmark, or its controller is invalid here.
     """
     document = record.document
-    theirs, ours = document["benchmark"], {"version": definition.version, "digest": definition.digest}
-    if theirs != ours:
-        raise InputError(
-            f"benchmark: the result is of version {theirs.get('version')} ({str(theirs.get('digest'))[:12]}); "
-            f"expected version {ours['version']} ({definition.digest[:12]}): run the netlull that wrote it"
-        )
+    record.check_version(definition)
     problems, notes = disagreements(record, definition), []
     if not document["whole"]:
         notes.append("it has not all cells and seeds: it cannot be ranked")
