@@ -170,7 +170,7 @@ def verify_command(  # one per option
     The controller in the file runs on this machine, unless --sample is 0. Exit code 1 if something disagrees.
     """
     definition = benchmark.Definition.load()
-    record = benchmark.Record.read(file)
+    record = _record(definition, file)
     cells = benchmark.sampled(record, None if whole else sample, draw)
     if cells:
         what = json.dumps(record.controller, ensure_ascii=False)
@@ -268,19 +268,27 @@ def _draw(records: Sequence[Record], definition: Definition, picture: Path) -> N
     echo(f"written to {picture}")
 
 
+def _record(definition: Definition, file: Path) -> Record:
+    """The record in a file.
+
+    Raises:
+        InputError: it is of another version of the benchmark.
+    """
+    record = benchmark.Record.read(file)
+    try:
+        record.check_version(definition)
+    except InputError as error:
+        raise InputError(f"{file}: {error}") from None
+    return record
+
+
 def _consistent(definition: Definition, file: Path) -> Record:
     """The record in a file.
 
     Raises:
         InputError: it is of another version of the benchmark, or was edited.
     """
-    record = benchmark.Record.read(file)
-    found = record.document["benchmark"]
-    if found["digest"] != definition.digest:
-        raise InputError(
-            f"{file}: benchmark: is version {found['version']} ({found['digest'][:12]}); "
-            f"expected version {definition.version} ({definition.digest[:12]})"
-        )
+    record = _record(definition, file)
     problems = benchmark.disagreements(record, definition)
     if problems:
         raise InputError(f"{file}: {problems[0]}")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from netlull.papers import Cell, Evidence, Headline, Part, Tolerance, decided, every, number, percent
-from netlull.stats import mean_interval
+from netlull.stats import bootstrap_ratio, mean_interval
 
 from .measures import (
     ALWAYS,
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
     from netlull.stats import Interval
 
+ORDINALS = ("first", "second", "third", "fourth", "fifth")
+"""The names of the links in series."""
 CLAIRVOYANT = Path(__file__).parent / "clairvoyant.toml"
 """The bounds of `netlull bound`, by load and seed."""
 
@@ -114,6 +116,44 @@ def three_links(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
             lull, plain = (Cell.of("three", law=law, some_load=load, pair=control) for control in (LULL, ALWAYS))
             found.append((f"load {load:g}", percentile(evidence, lull, plain)))
         parts.append(_within(law, found, tolerance["most"], _times))
+    return parts
+
+
+def _path(links: float, buffer: str, control: str) -> Cell:
+    return Cell.of("cubic", links_30=links, buffer=buffer, pair=control)
+
+
+def path_saving(evidence: Evidence, links: float, buffer: str) -> dict[int, float]:
+    """The mean saving over the links of a path with Lull, by seed."""
+    cell = _path(links, buffer, LULL)
+    each = [evidence.grid.samples(cell, f"saving_{name}") for name in ORDINALS[: int(links)]]
+    return {seed: sum(found[seed] for found in each) / len(each) for seed in each[0]}
+
+
+def share_of_one(evidence: Evidence, links: float, buffer: str) -> Interval:
+    """The saving of each link over that of a single link, paired by seed."""
+    ours, single = (path_saving(evidence, count, buffer) for count in (links, 1.0))
+    return bootstrap_ratio([ours[seed] for seed in ours], [single[seed] for seed in ours])
+
+
+def path_growth(evidence: Evidence, links: float, buffer: str, metric: str = "p95_s") -> Interval:
+    """A completion time with Lull on each link over always on's."""
+    return percentile(evidence, _path(links, buffer, LULL), _path(links, buffer, ALWAYS), metric)
+
+
+def series_budget(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
+    """Judges L19."""
+    parts = []
+    for buffer in evidence.grid.labels("cubic", "buffer"):
+        for links in evidence.grid.values("cubic", "links_30"):
+            if links == 1:
+                continue
+            name, place = f"{links:g} links, {buffer}", (evidence, links, buffer)
+            grown, share = path_growth(*place), share_of_one(*place)
+            holds = decided(grown, at_most=tolerance["most"])
+            parts.append(Part(_id(f"{name}, p95"), holds, f"{name}: p95 {_times(grown)}"))
+            holds = decided(share, at_least=tolerance["least"])
+            parts.append(Part(_id(f"{name}, saving"), holds, f"saving {percent(share)} of one link's."))
     return parts
 
 
@@ -201,6 +241,25 @@ def never_beaten(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     return [Part("cells", holds, text)]
 
 
+def _fast(name: str, control: str) -> Cell:
+    return Cell.of("fast", fast=name, fast_control=control)
+
+
+def fast_saving(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
+    """Judges L17."""
+    return [_least(name, [(name, saving(evidence, _fast(name, LULL)))], least) for name, least in tolerance.items()]
+
+
+def fast_times(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
+    """Judges L18."""
+    (targets,) = (claim.tolerance for claim in evidence.paper.claims if claim.id == "L17")
+    found: dict[str, list[tuple[object, Interval]]] = {"of L17": [], "others": []}
+    for name in evidence.grid.labels("fast", "fast"):
+        value = percentile(evidence, _fast(name, LULL), _fast(name, ALWAYS))
+        found["of L17" if name in targets else "others"].append((name, value))
+    return [_within(name, cells, tolerance["most"], _times) for name, cells in found.items()]
+
+
 JUDGES = {
     "L1": bulk,
     "L2": bursts,
@@ -218,6 +277,9 @@ JUDGES = {
     "L14": partial(of_the_possible, model="fs"),
     "L15": partial(of_the_possible, model="dvs"),
     "L16": never_beaten,
+    "L17": fast_saving,
+    "L18": fast_times,
+    "L19": series_budget,
 }
 """The judge of each claim."""
 

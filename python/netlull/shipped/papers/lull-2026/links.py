@@ -1,4 +1,4 @@
-"""Other links: times of a change, rates, 1 and 10 Gb/s, and the share of the possible saving."""
+"""Other links: times of a change, rates, fast links, 1 and 10 Gb/s, and the share of the possible saving."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from netlull.papers import Cell, Drawn, Evidence, Tabled, number, percent
 from netlull.plot import Curve, Panel, panel_grid
 
 from .claims import bounds, possible
-from .measures import LULL, percentile, saving
+from .measures import ALWAYS, LULL, percentile, saving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,6 +61,16 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
                     rows.append([link, f"{load:g}", *_numbers(evidence, cell, plain)])
     header = ["link", "load", "FS", "DVS", "95th percentile (times)"]
     yield Tabled("figures", "Lull on other links, Pareto sizes, round trip 50 ms", header, rows)
+    header = ["link", "FS", "DVS", "95th percentile (times)", "without forecast: FS", "times"]
+    fast = []
+    for name in grid.labels("fast", "fast"):
+        plain, ours, without = (
+            Cell.of("fast", fast=name, fast_control=control) for control in (ALWAYS, LULL, "Lull without forecast")
+        )
+        numbers = _numbers(evidence, ours, plain)
+        plainly = [percent(saving(evidence, without)), number(percentile(evidence, without, plain), digits=3)]
+        fast.append([name, *numbers, *plainly])
+    yield Tabled("figures", "Fast links under CUBIC, delta 2 ms", header, fast)
     header = ["load", "FS: of the possible", "DVS: of the possible"]
     shares = [
         [f"{load:g}", *(percent(possible(evidence, load, model)) for model in ("fs", "dvs"))]
