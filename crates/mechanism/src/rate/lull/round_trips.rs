@@ -381,7 +381,7 @@ mod tests {
         assert_eq!(trips.next_round(5), 1.157);
         // A new connection waits for its first data, too.
         syn(&mut trips, 7, 2.0);
-        assert_eq!(trips.waits_until(7, 2.052, &TIMES).is_some(), true);
+        assert!(trips.waits_until(7, 2.052, &TIMES).is_some());
     }
 
     #[test]
