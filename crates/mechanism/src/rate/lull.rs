@@ -229,6 +229,8 @@ pub struct Lull {
     suspends: bool,
     has_forecast: bool,
     packet_bits: f64,
+    /// The bits that wait at most, with a packet in service.
+    room: f64,
     queues: Counterfactual,
     echoes: Echoes,
     round_trips: RoundTrips,
@@ -251,9 +253,12 @@ pub struct Lull {
 #[derive(Clone, Copy, Debug)]
 struct Arrival {
     now: f64,
-    bits: f64,
     admission: Admission,
     segment: Option<SegmentView>,
+    /// The time in seconds at which the link is empty, at r_n from now on.
+    leaves: f64,
+    /// The lateness in seconds at the present rate.
+    lateness: f64,
 }
 
 impl Lull {
@@ -278,6 +283,7 @@ impl Lull {
             suspends: link.suspends,
             has_forecast: config.forecast,
             packet_bits,
+            room: packet_bits + link.buffer.map_or(f64::INFINITY, bits),
             queues: Counterfactual::new(&rates, config.headroom, packet_bits, times.lateness, start.as_secs_f64()),
             echoes: Echoes::new(transition),
             round_trips: RoundTrips::new(),
@@ -365,12 +371,17 @@ impl Lull {
     }
 
     /// Rules 1 to 3: judges every rate for this packet, and goes up if the rate in use is violated.
-    fn arrived(&mut self, arrival: Arrival) {
-        let Arrival { now, bits, admission, .. } = arrival;
+    fn arrived(&mut self, now: f64, bits: f64, admission: Admission, segment: Option<SegmentView>) {
         self.queues.arrive(now, bits, admission);
+        if admission == Admission::Dropped && self.queues.reference_backlog() + bits <= self.room {
+            // A link at r_n would have kept the packet. Its repair costs a round at least.
+            self.budget.pay(1.0, 0.0);
+        }
         let leaves = now + self.time_to_empty(now, self.top());
-        let Some(segment) = arrival.segment.filter(|_| self.has_forecast) else {
-            return self.judge(arrival, None, leaves);
+        let empty = if self.level == self.top() { leaves } else { now + self.time_to_empty(now, self.level) };
+        let arrival = Arrival { now, admission, segment, leaves, lateness: empty - self.queues.reference_until() };
+        let Some(segment) = segment.filter(|_| self.has_forecast) else {
+            return self.judge(arrival, None);
         };
         let slot = RoundTrips::slot(segment.flow);
         let round_trip = self.round_trips.see(now, leaves, &segment, &self.times, &mut self.budget);
@@ -378,9 +389,10 @@ impl Lull {
             let bound = self.times.lateness.min(self.accepted(time) / 4.0);
             self.forecast(leaves + time, self.queues.violated_by(INITIAL_WINDOW * self.packet_bits, bound), slot);
         }
-        self.judge(arrival, round_trip, leaves);
+        self.judge(arrival, round_trip);
         if round_trip.is_some() {
-            self.round_trips.is_late(slot, self.lateness(now));
+            let lateness = if self.action.is_none() { arrival.lateness } else { self.lateness(now) };
+            self.round_trips.is_late(slot, lateness);
         }
         if segment.fin {
             // The stream ends here: the last round has no echo (rule 6).
@@ -397,8 +409,8 @@ impl Lull {
         self.budget.scale() * self.slowdown * round_trip
     }
 
-    fn judge(&mut self, arrival: Arrival, round_trip: Option<f64>, leaves: f64) {
-        let Arrival { now, admission, segment, .. } = arrival;
+    fn judge(&mut self, arrival: Arrival, round_trip: Option<f64>) {
+        let Arrival { now, admission, segment, leaves, lateness } = arrival;
         // Packets without data, such as acknowledgements, repeat nothing one round trip later.
         let next_round = round_trip.filter(|_| segment.is_none_or(|segment| segment.data));
         let bounds = self.bounds(next_round);
@@ -406,7 +418,7 @@ impl Lull {
         // counts.
         let says_nothing = round_trip.is_some() && next_round.is_none();
         let mut needed = if says_nothing { 0 } else { self.queues.violated(bounds.now) };
-        if admission == Admission::Dropped || self.lateness(now) > bounds.now {
+        if admission == Admission::Dropped || lateness > bounds.now {
             needed = needed.max(self.level + 1);
         }
         let needed = needed.min(self.top());
@@ -425,7 +437,9 @@ impl Lull {
                 self.forbidden.below(echo, now + self.times.linger);
             }
             // A burst needs its rate from its first packet on: a change within it would cost a pause.
-            self.forecast(self.round_trips.next_round(slot), echo, slot);
+            if let Some(at) = self.round_trips.next_round(slot, echo) {
+                self.forecast(at, echo, slot);
+            }
             self.forecast(leaves + time, echo, slot);
         }
         let hold = match (round_trip, self.doubt) {
@@ -554,7 +568,7 @@ impl Machine for Lull {
         }
         match event {
             LinkEvent::Arrival { size, admission, segment, .. } => {
-                self.arrived(Arrival { now, bits: bits(size), admission, segment });
+                self.arrived(now, bits(size), admission, segment);
             }
             // The queues are served up to an arrival when it comes.
             LinkEvent::Departure { .. } | LinkEvent::Timeout { .. } if self.level == self.top() => {}

@@ -123,6 +123,12 @@ impl Counterfactual {
         self.reference * self.per_bit
     }
 
+    /// The backlog in bits of a link at r_n.
+    #[inline]
+    pub(super) fn reference_backlog(&self) -> f64 {
+        self.reference
+    }
+
     /// The time in seconds at which a link at r_n has sent the last accepted packet, which may be over.
     #[inline]
     pub(super) fn reference_until(&self) -> f64 {

@@ -1,5 +1,7 @@
 //! Echoes: the rates that the next rounds will need, on a ring of short intervals of time (bins).
 
+use super::counterfactual::larger;
+
 /// The number of bins.
 const BINS: usize = 4096;
 /// The bins that share one summary.
@@ -60,7 +62,7 @@ impl Echoes {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     fn number(&self, at: f64) -> u64 {
         // A cast to a signed number is a single instruction.
-        (at * self.per_second).max(0.0) as i64 as u64 + 1
+        larger(at * self.per_second, 0.0) as i64 as u64 + 1
     }
 
     #[allow(clippy::cast_possible_truncation)]
@@ -69,6 +71,7 @@ impl Echoes {
     }
 
     /// Records that the link needs at least `needed` at a time. Returns the number of the bin.
+    #[inline]
     #[allow(clippy::cast_possible_truncation)]
     pub(super) fn mark(&mut self, at: f64, needed: usize, owner: usize) -> u64 {
         let number = self.number(at);

@@ -34,6 +34,8 @@ struct Connection {
     /// The expected start of the next round, and the departure of the packet that it answers.
     expected: f64,
     answers: f64,
+    /// The level that the next round needs, as known since the latest began.
+    needed: usize,
     /// The first and last bin of the forecast since the latest round began.
     bins: (u64, u64),
     /// The lateness of the packets since the latest round began, in seconds, and their number.
@@ -96,7 +98,7 @@ impl RoundTrips {
         if segment.opens() {
             connection.opened = leaves;
             (connection.time, connection.handshake) = (self.usual, self.usual);
-            connection.expected = leaves + self.usual;
+            (connection.expected, connection.needed) = (leaves + self.usual, 0);
         } else if segment.data {
             if connection.opened > 0.0 {
                 let time = now - connection.opened;
@@ -135,15 +137,22 @@ impl RoundTrips {
         now <= self.slots[slot].announced
     }
 
-    /// The expected start of a connection's next round, in seconds.
-    pub(super) fn next_round(&self, slot: usize) -> f64 {
-        self.slots[slot].expected
+    /// The expected start of a connection's next round in seconds, if the round needs more than known before.
+    #[inline]
+    pub(super) fn next_round(&mut self, slot: usize, needed: usize) -> Option<f64> {
+        let connection = &mut self.slots[slot];
+        (needed > connection.needed).then(|| {
+            connection.needed = needed;
+            connection.expected
+        })
     }
 
     /// Remembers a bin of a connection's forecast.
+    #[inline]
     pub(super) fn forecasts(&mut self, slot: usize, bin: u64) {
         let (first, last) = &mut self.slots[slot].bins;
-        (*first, *last) = ((*first).min(bin), (*last).max(bin));
+        *first = bin.min(*first);
+        *last = bin.max(*last);
     }
 
     /// The bins of a connection's forecast for its latest round.
@@ -163,6 +172,7 @@ impl Connection {
             last: f64::NEG_INFINITY,
             expected: f64::NEG_INFINITY,
             answers: 0.0,
+            needed: 0,
             bins: NO_BINS,
             late: 0.0,
             packets: 0.0,
@@ -212,7 +222,8 @@ impl Connection {
     fn expect(&mut self, leaves: f64, excess: f64, budget: &mut Budget) {
         self.end_round(budget);
         self.upstream = excess;
-        (self.expected, self.answers, self.bins) = (leaves + self.time, leaves, NO_BINS);
+        (self.expected, self.answers) = (leaves + self.time, leaves);
+        (self.needed, self.bins) = (0, NO_BINS);
     }
 
     fn later_data(&mut self, now: f64, leaves: f64, excess: f64, times: &Times, budget: &mut Budget) {
@@ -259,7 +270,7 @@ mod tests {
     }
 
     fn next_round(trips: &RoundTrips, flow: FlowKey) -> f64 {
-        (1e6 * trips.next_round(RoundTrips::slot(flow))).round() / 1e6
+        (1e6 * trips.slots[RoundTrips::slot(flow)].expected).round() / 1e6
     }
 
     /// A connection whose handshake took 50 ms. Its first data arrive at 1.05 s, so it expects a round at 1.101 s.
@@ -302,7 +313,7 @@ mod tests {
         let mut trips = opened();
         let after = |trips: &mut RoundTrips, shift: f64| {
             (0..40).fold(0.0, |time, _| {
-                let now = trips.next_round(5) + shift * time;
+                let now = trips.slots[5].expected + shift * time;
                 1e-6 * data(trips, 5, now).expect("a known connection")
             })
         };
@@ -371,6 +382,15 @@ mod tests {
     }
 
     #[test]
+    fn the_need_of_the_next_round_is_told_when_it_grows() {
+        let mut trips = opened();
+        let needs = [2, 2, 1, 3].map(|needed| trips.next_round(5, needed).is_some());
+        assert_eq!(needs, [true, false, false, true]);
+        data(&mut trips, 5, 1.105);
+        assert!(trips.next_round(5, 1).is_some());
+    }
+
+    #[test]
     fn an_overdue_round_may_come_until_a_quarter_of_the_round_trip_has_passed() {
         let mut trips = opened();
         let until = |trips: &RoundTrips, now: f64| trips.waits_until(5, now, &TIMES).map(|at| (1e6 * at).round() / 1e6);
@@ -378,7 +398,7 @@ mod tests {
         data(&mut trips, 5, 1.105);
         assert_eq!(until(&trips, 1.105), None);
         assert_eq!([1.105, 1.1089, 1.1091].map(|now| trips.is_announced(5, now)), [true, true, false]);
-        assert_eq!(trips.next_round(5), 1.157);
+        assert_eq!(next_round(&trips, 5), 1.157);
         // A new connection waits for its first data, too.
         syn(&mut trips, 7, 2.0);
         assert!(trips.waits_until(7, 2.052, &TIMES).is_some());

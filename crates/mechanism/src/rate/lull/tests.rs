@@ -327,6 +327,19 @@ fn a_dropped_packet_raises_the_rate() {
 }
 
 #[test]
+fn a_drop_costs_a_round_if_a_link_at_the_top_would_have_kept_the_packet() {
+    let paid = |accepted: u64| {
+        let mut bench = Bench::new(&config());
+        (0..accepted).for_each(|_| bench.packet(MTU, None));
+        let (size, admission, queue) = (Bytes::new(MTU), Admission::Dropped, bench.view());
+        bench.tell(LinkEvent::Arrival { size, admission, queue, segment: None });
+        bench.lull.budget.paid()
+    };
+    // The buffer holds 41 packets, and one is in service.
+    assert_eq!([0, 41, 42].map(paid), [1.0, 1.0, 0.0]);
+}
+
+#[test]
 fn after_the_end_of_a_stream_no_round_is_expected() {
     let changes_after = |fin: bool| {
         let (mut bench, next) = rounds(5);
