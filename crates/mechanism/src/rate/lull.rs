@@ -229,8 +229,6 @@ pub struct Lull {
     suspends: bool,
     has_forecast: bool,
     packet_bits: f64,
-    /// The bits that wait at most, with a packet in service.
-    room: f64,
     queues: Counterfactual,
     echoes: Echoes,
     round_trips: RoundTrips,
@@ -276,6 +274,8 @@ impl Lull {
             gap: 3.0 * transition,
         };
         let level = rates.len() - 1;
+        // With a packet in service.
+        let room = packet_bits + link.buffer.map_or(f64::INFINITY, bits);
         Self {
             times,
             slowdown: config.slowdown,
@@ -283,8 +283,14 @@ impl Lull {
             suspends: link.suspends,
             has_forecast: config.forecast,
             packet_bits,
-            room: packet_bits + link.buffer.map_or(f64::INFINITY, bits),
-            queues: Counterfactual::new(&rates, config.headroom, packet_bits, times.lateness, start.as_secs_f64()),
+            queues: Counterfactual::new(
+                &rates,
+                config.headroom,
+                packet_bits,
+                room,
+                times.lateness,
+                start.as_secs_f64(),
+            ),
             echoes: Echoes::new(transition),
             round_trips: RoundTrips::new(),
             forbidden: Forbidden::new(rates.len()),
@@ -373,10 +379,7 @@ impl Lull {
     /// Rules 1 to 3: judges every rate for this packet, and goes up if the rate in use is violated.
     fn arrived(&mut self, now: f64, bits: f64, admission: Admission, segment: Option<SegmentView>) {
         self.queues.arrive(now, bits, admission);
-        if admission == Admission::Dropped && self.queues.reference_backlog() + bits <= self.room {
-            // A link at r_n would have kept the packet. Its repair costs a round at least.
-            self.budget.pay(1.0, 0.0);
-        }
+        self.budget.pay_drops(self.queues.drops_beyond_reference(bits, admission));
         let leaves = now + self.time_to_empty(now, self.top());
         let empty = if self.level == self.top() { leaves } else { now + self.time_to_empty(now, self.level) };
         let arrival = Arrival { now, admission, segment, leaves, lateness: empty - self.queues.reference_until() };

@@ -52,6 +52,12 @@ impl Budget {
         self.rounds += 1.0;
     }
 
+    /// Takes drops beyond those of a link at r_n. The repair of each costs a round at least.
+    #[inline]
+    pub(super) fn pay_drops(&mut self, drops: f64) {
+        self.shares += drops;
+    }
+
     /// Changes the factor at the end of a period. Returns true at the end of one.
     #[inline]
     pub(super) fn is_over(&mut self, now: f64) -> bool {

@@ -40,6 +40,9 @@ pub(super) struct Counterfactual {
     /// packets.
     reference: f64,
     reference_until: f64,
+    /// The backlog in bits of a link at r_n that keeps what finds room in its buffer, and this room.
+    kept: f64,
+    room: f64,
     /// The bits that have arrived without a gap of more than two packets' time at r_n.
     burst: f64,
     /// Two packets in bits.
@@ -51,8 +54,15 @@ pub(super) struct Counterfactual {
 }
 
 impl Counterfactual {
-    /// `packet_bits` is the largest packet; `lateness` and `start` are in seconds.
-    pub(super) fn new(rates: &[BitRate], headroom: f64, packet_bits: f64, lateness: f64, start: f64) -> Self {
+    /// `packet_bits` is the largest packet; at most `room` bits are on the link. `lateness` and `start` are in seconds.
+    pub(super) fn new(
+        rates: &[BitRate],
+        headroom: f64,
+        packet_bits: f64,
+        room: f64,
+        lateness: f64,
+        start: f64,
+    ) -> Self {
         let lower = &rates[..rates.len() - 1];
         Self {
             queues: lower.iter().map(|rate| Queue { drain: (1.0 - headroom) * rate.as_f64(), backlog: 0.0 }).collect(),
@@ -60,6 +70,8 @@ impl Counterfactual {
             per_bit: 1.0 / rates[rates.len() - 1].as_f64(),
             reference: 0.0,
             reference_until: start,
+            kept: 0.0,
+            room,
             burst: 0.0,
             short: 2.0 * packet_bits,
             last_arrival: f64::NEG_INFINITY,
@@ -76,7 +88,9 @@ impl Counterfactual {
         for Queue { drain, backlog } in &mut self.queues {
             *backlog = larger(*backlog - *drain * passed, 0.0);
         }
-        self.reference = larger(self.reference - self.reference_rate * passed, 0.0);
+        let sent = self.reference_rate * passed;
+        self.reference = larger(self.reference - sent, 0.0);
+        self.kept = larger(self.kept - sent, 0.0);
     }
 
     /// Serves all queues up to an arrival and adds it. A dropped packet shows demand, but a link at r_n need not have
@@ -85,7 +99,9 @@ impl Counterfactual {
     pub(super) fn arrive(&mut self, now: f64, bits: f64, admission: Admission) {
         let passed = now - self.at;
         self.at = now;
-        self.reference = larger(self.reference - self.reference_rate * passed, 0.0);
+        let sent = self.reference_rate * passed;
+        self.reference = larger(self.reference - sent, 0.0);
+        self.kept = larger(self.kept - sent, 0.0);
         if admission.is_accepted() {
             self.reference += bits;
             self.reference_until = now + self.reference_delay();
@@ -123,10 +139,18 @@ impl Counterfactual {
         self.reference * self.per_bit
     }
 
-    /// The backlog in bits of a link at r_n.
+    /// Takes the last packet: 1 if only this link drops it, -1 if only a link at r_n would, else 0.
     #[inline]
-    pub(super) fn reference_backlog(&self) -> f64 {
-        self.reference
+    pub(super) fn drops_beyond_reference(&mut self, bits: f64, admission: Admission) -> f64 {
+        let is_kept = self.kept + bits <= self.room;
+        if is_kept {
+            self.kept += bits;
+        }
+        match (admission.is_accepted(), is_kept) {
+            (false, true) => 1.0,
+            (true, false) => -1.0,
+            _ => 0.0,
+        }
     }
 
     /// The time in seconds at which a link at r_n has sent the last accepted packet, which may be over.
@@ -192,7 +216,7 @@ mod tests {
     /// Queues of 1, 2 and 10 Mb/s after a burst at 5 s. A packet may be 14 ms late.
     fn after_burst(packets: u64) -> Counterfactual {
         let rates = [1, 2, 10].map(BitRate::from_mbps);
-        let mut queues = Counterfactual::new(&rates, 0.0, PACKET, 0.014, 0.0);
+        let mut queues = Counterfactual::new(&rates, 0.0, PACKET, f64::INFINITY, 0.014, 0.0);
         (0..packets).for_each(|_| queues.arrive(5.0, PACKET, Admission::Accepted));
         queues
     }

@@ -327,7 +327,7 @@ fn a_dropped_packet_raises_the_rate() {
 }
 
 #[test]
-fn a_drop_costs_a_round_if_a_link_at_the_top_would_have_kept_the_packet() {
+fn drops_beyond_those_of_a_link_at_the_top_cost_a_round() {
     let paid = |accepted: u64| {
         let mut bench = Bench::new(&config());
         (0..accepted).for_each(|_| bench.packet(MTU, None));
@@ -335,8 +335,8 @@ fn a_drop_costs_a_round_if_a_link_at_the_top_would_have_kept_the_packet() {
         bench.tell(LinkEvent::Arrival { size, admission, queue, segment: None });
         bench.lull.budget.paid()
     };
-    // The buffer holds 41 packets, and one is in service.
-    assert_eq!([0, 41, 42].map(paid), [1.0, 1.0, 0.0]);
+    // Such a link holds 42 packets: 41 wait, and one is in service. It drops a 43rd.
+    assert_eq!([0, 41, 42, 43].map(paid), [1.0, 1.0, 0.0, -1.0]);
 }
 
 #[test]
