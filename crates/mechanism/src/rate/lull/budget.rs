@@ -52,7 +52,7 @@ impl Budget {
         self.rounds += 1.0;
     }
 
-    /// Takes drops beyond those of a link at r_n. The repair of each costs a round at least.
+    /// Takes drops beyond those of a link at r_n. TCP's repair of a loss takes a round trip or more.
     #[inline]
     pub(super) fn pay_drops(&mut self, drops: f64) {
         self.shares += drops;
@@ -119,6 +119,20 @@ mod tests {
         // 0.7 of 5 %; then a tenth more.
         assert!((after(4, 0.035) / 1.25_f64.powi(4) - 1.0).abs() < 1e-9);
         assert!((after(4, 0.0385) / 1.25_f64.powi(4) - 1.0 / 1.1).abs() < 1e-9);
+    }
+
+    #[test]
+    fn drops_count_as_late_rounds_and_those_saved_as_credit() {
+        let after = |drops: f64| {
+            let mut budget = Budget::new(0.05, 0.0);
+            period(&mut budget, 1.0, 0.0);
+            budget.pay_drops(drops);
+            period(&mut budget, 2.0, 0.035);
+            budget.scale()
+        };
+        // A drop is more than the 16 rounds may be late in all (0.56), so the second period halves the factor: no less than 1.
+        assert_eq!([1.0, -1.0].map(after), [1.0, 1.5625]);
+        assert!((after(0.0) - 1.25).abs() < 1e-9);
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Counterfactual queues: one virtual queue per rate, fed by all arrivals.
 //!
 //! The queue of rate r_j answers: "had the link run at r_j, how late would this packet be?" Lateness is the time at
-//! which the packet would leave, minus the time at which it would leave a link that is always at r_n. Next to the queues are the times until which
-//! rates are forbidden.
+//! which the packet would leave, minus the time at which it would leave a link that is always at r_n. Next to the queues
+//! are the times until which rates are forbidden.
 
 use crate::view::Admission;
 use netlull_units::BitRate;
@@ -40,7 +40,7 @@ pub(super) struct Counterfactual {
     /// packets.
     reference: f64,
     reference_until: f64,
-    /// The backlog in bits of a link at r_n that keeps what finds room in its buffer, and this room.
+    /// The backlog in bits of a link at r_n that takes each packet for which its buffer has room, and this room.
     kept: f64,
     room: f64,
     /// The bits that have arrived without a gap of more than two packets' time at r_n.

@@ -337,6 +337,16 @@ fn drops_beyond_those_of_a_link_at_the_top_cost_a_round() {
     };
     // Such a link holds 42 packets: 41 wait, and one is in service. It drops a 43rd.
     assert_eq!([0, 41, 42, 43].map(paid), [1.0, 1.0, 0.0, -1.0]);
+    // It sends a packet in 1.2 ms. A packet that is dropped here alone takes room there.
+    let mut bench = Bench::new(&config());
+    (0..42).for_each(|_| bench.packet(MTU, None));
+    let paid = [0.0, 1.2, 1.2, 2.5].map(|millis| {
+        bench.now = Instant::ZERO + Duration::from_secs_f64(millis / 1e3).unwrap();
+        let (size, admission, queue) = (Bytes::new(MTU), Admission::Dropped, bench.view());
+        bench.tell(LinkEvent::Arrival { size, admission, queue, segment: None });
+        bench.lull.budget.paid()
+    });
+    assert_eq!(paid, [0.0, 1.0, 1.0, 2.0]);
 }
 
 #[test]
