@@ -85,6 +85,12 @@ impl Endpoint {
         self.update_window(segment);
         let twice = self.take_sack_blocks(segment, selective, &mut delivery);
         self.sample_delivery(now, segment, acked, delivery.first_sent);
+        if acked > 0
+            && self.timestamps.is_on()
+            && let Some(rack) = selective.rack()
+        {
+            rack.note_echo();
+        }
         let at = self.situation(now, duplicate);
         self.note_duplicate(twice, una, selective, &mut delivery);
         self.counters.duplicate_acks += u64::from(duplicate);
@@ -138,6 +144,7 @@ impl Endpoint {
         let bare = acked == 0 && segment.sack_count == 0;
         let duplicate_sack = twice.map(|twice| twice.end);
         self.look_after_probe(now, selective, ProbeEcho { duplicate_sack, bare });
+        self.exclude_timers(now, selective);
         if acked > 0 {
             selective.arm_probe(&at, self.timer_at);
         }
@@ -241,6 +248,18 @@ impl Endpoint {
         }
     }
 
+    /// RFC 8985 section 8: the reordering timer holds the retransmission timer, which then starts again.
+    fn exclude_timers(&mut self, now: Instant, selective: &Selective) {
+        if self.timer_kind != TimerKind::Retransmit {
+            return;
+        }
+        if selective.replaces_timeout() {
+            self.timer_at = Instant::NEVER;
+        } else if self.timer_at == Instant::NEVER {
+            self.start_timer(now, TimerKind::Retransmit, self.rtt.rto());
+        }
+    }
+
     /// Handles a loss; `outstanding` and `pipe` are those before the acknowledgement that reported it.
     fn begin_recovery(&mut self, now: Instant, selective: &mut Selective, outstanding: u64, pipe: u64) {
         self.counters.fast_retransmits += 1;
@@ -320,6 +339,7 @@ impl Endpoint {
             }
             selective.proceed(0, self.cc.ssthresh(), u64::from(self.snd.smss));
         }
+        self.exclude_timers(now, &selective);
         self.selective = Some(selective);
         self.set_wake();
         self.record_losses(now);

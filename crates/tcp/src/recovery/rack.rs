@@ -47,6 +47,8 @@ pub(crate) struct Rack {
     /// RACK.dsack_round: SND.NXT at the last growth of the multiplier.
     dsack_round: Option<u64>,
     probe: Option<Probe>,
+    /// True if a round trip was measured since the last probe, or if there was no probe.
+    measured: bool,
     clock: RackClock,
 }
 
@@ -63,6 +65,7 @@ impl Rack {
             persist: PERSIST_RECOVERIES,
             dsack_round: None,
             probe: None,
+            measured: true,
         }
     }
 
@@ -74,6 +77,7 @@ impl Rack {
     /// Section 6.2 step 1: handles another measurement of the round trip, such as the handshake's.
     #[inline]
     pub fn note_round_trip(&mut self, rtt: Duration) {
+        self.measured = true;
         self.min_rtt = if self.min_rtt.is_zero() { rtt } else { self.min_rtt.min(rtt) };
     }
 
@@ -106,6 +110,11 @@ impl Rack {
             self.reordering_seen = true;
         }
         self.fack = self.fack.max(delivery.highest);
+    }
+
+    /// Handles a round trip that an echoed timestamp gives. It may be that of a retransmission.
+    pub fn note_echo(&mut self) {
+        self.measured = true;
     }
 
     /// Handles the proof that a segment arrived after later ones.
@@ -168,9 +177,15 @@ impl Rack {
         self.latest.is_none() || first.is_none() || self.latest <= first
     }
 
-    /// True during a probe's episode, which allows no other probe.
+    /// True during a probe's episode.
     pub fn is_probing(&self) -> bool {
         self.probe.is_some()
+    }
+
+    /// Section 7.3: true if no probe is in flight, and a round trip was measured since the last one. Linux does not
+    /// check the second condition (`tcp_send_loss_probe`).
+    pub fn may_probe(&self) -> bool {
+        self.probe.is_none() && (self.measured || self.clock == RackClock::Jiffies)
     }
 
     /// Section 7.2: TLP_calc_PTO.
@@ -184,6 +199,7 @@ impl Rack {
 
     /// Section 7.3: records a probe.
     pub fn probed(&mut self, probe: Probe) {
+        self.measured = false;
         self.probe = Some(probe);
     }
 

@@ -316,14 +316,14 @@ impl Selective {
         delivery
     }
 
-    /// RFC 8985 section 7.2: sets the probe's timer, if a probe is allowed. The retransmission timer expires at
-    /// `timeout_at`.
+    /// RFC 8985 sections 7.2 and 7.3: sets the probe's timer, if a probe is allowed. The retransmission timer expires
+    /// at `timeout_at`.
     #[inline]
     pub fn arm_probe(&mut self, at: &Situation, timeout_at: Instant) {
         let Detection::Rack(rack) = &self.detection else { return };
         let outstanding = self.board.outstanding();
         let quiet = matches!(self.phase, Phase::Open | Phase::Reduction) && self.board.sacked_bytes() == 0;
-        self.probe_at = if quiet && outstanding > 0 && !rack.is_probing() {
+        self.probe_at = if quiet && outstanding > 0 && rack.may_probe() && !self.replaces_timeout() {
             self.timer(at.now, Rack::probe_timeout(at.srtt, outstanding <= at.smss)).min(timeout_at)
         } else {
             Instant::NEVER
@@ -334,6 +334,13 @@ impl Selective {
     #[inline]
     pub fn wake_at(&self) -> Instant {
         self.reorder_at.min(self.probe_at)
+    }
+
+    /// RFC 8985 section 8: true if the reordering timer runs instead of that of retransmission. With
+    /// [`RackClock::Jiffies`] both run.
+    #[inline]
+    pub fn replaces_timeout(&self) -> bool {
+        self.reorder_at != Instant::NEVER && self.clock == RackClock::Fine
     }
 
     /// Handles the end of the connection.
@@ -777,7 +784,8 @@ impl Selective {
         if let Some(hole) = self.board.next_hole(self.highest_retransmitted.max(una)) {
             return Some(hole);
         }
-        // Rule 4: the end of the outstanding data, once per recovery point.
+        // Rule 4: the end of the outstanding data, once per recovery point, unless it was sent again. The rule has no
+        // such condition: it repeats a retransmission that is still in flight.
         if self.rescued.is_none_or(|rescued| una > rescued) {
             let last = self.board.last_hole()?;
             if last.start >= self.highest_retransmitted {
@@ -794,7 +802,7 @@ impl Selective {
         if self.rescued != Some(self.recover) {
             self.highest_retransmitted = self.highest_retransmitted.max(span.end);
         }
-        // RFC 6675 section 5 step 4.3: no rescue before the first retransmission of the recovery is acknowledged.
+        // RFC 6675 section 5 step 4.3: no rescue until more than the first retransmission is acknowledged.
         self.rescued.get_or_insert(span.end);
     }
 }
