@@ -85,12 +85,7 @@ def conformance_command(  # noqa: PLR0913, PLR0917  # one per option
     if out is not None:
         conformance.write(judgements, out)
     if as_json:
-        document = {
-            "congestion_control": conformance.names_of(judgements),
-            "seed": seed,
-            "cases": [one.to_dict() for one in judgements],
-        }
-        echo(json.dumps(document, indent=2, ensure_ascii=False))
+        echo(json.dumps(conformance.document(judgements), indent=2, ensure_ascii=False))
     else:
         _print(judgements)
         if out is not None:
@@ -115,18 +110,10 @@ def _list(wanted: Sequence[Case], *, as_json: bool) -> None:
 
 def _print(judgements: Sequence[Judgement]) -> None:
     console = new_console()
-    table = Table(["case", "title", "black box", "state", "verdict", "seen"], words=6)
-    for one in judgements:
-        verdict = one.verdict
-        cells = [
-            one.case.number,
-            one.case.title,
-            one.verdict_of("black box"),
-            one.verdict_of("state"),
-            verdict,
-            one.told,
-        ]
-        table.add(cells, style="red" if verdict == "fails" else None)
+    header, rows = conformance.overview(judgements)
+    table = Table(header, words=len(header))
+    for one, cells in zip(judgements, rows, strict=True):
+        table.add(cells, style="red" if one.verdict == "fails" else None)
     draw(console, table)
     for one in judgements:
         for check in one.checks:

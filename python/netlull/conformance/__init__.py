@@ -17,7 +17,7 @@ from netlull.conformance.frame import (
     judge,
     suite_of,
 )
-from netlull.conformance.output import KIND, names_of, write
+from netlull.conformance.output import KIND, document, names_of, overview, write
 from netlull.conformance.trace import Trace
 
 __all__ = [
@@ -32,8 +32,10 @@ __all__ = [
     "Verdict",
     "cases",
     "chosen",
+    "document",
     "judge",
     "names_of",
+    "overview",
     "suite_of",
     "write",
 ]

@@ -25,6 +25,7 @@ __all__ = [
     "Case",
     "Check",
     "Judgement",
+    "Kind",
     "Subject",
     "Verdict",
     "case",
@@ -127,6 +128,17 @@ def chosen(numbers: Iterable[str], family: str | None = None, default: str | Non
     return [known[number] for number in dict.fromkeys(wanted)] or cases(family or default)
 
 
+_FIXED = {
+    "tcp.congestion_control": "name it with --congestion-control",
+    "flow.flow.tcp.congestion_control": "name it with --congestion-control",
+    "seed": "choose it with --seed",
+    "duration": "each case has its duration",
+    "probe": "the checks need all records",
+    "flow.flow.name": "the checks need the name",
+}
+"""Fields that `settings` cannot change, and the hint."""
+
+
 @dataclass(frozen=True)
 class Subject:
     """The judged TCP: a congestion control, and other values of the networks."""
@@ -139,6 +151,17 @@ class Subject:
     """The classes that may be loaded, as MODULE:CLASS."""
     settings: Mapping[str, object] = field(default_factory=dict)
     """Values of the scenario by their paths, such as `tcp.preset`. They replace those of the suite and of the case."""
+
+    def __post_init__(self) -> None:
+        """Refuses settings of the cases.
+
+        Raises:
+            InputError: a setting belongs to the cases, or to an option.
+        """
+        for path in self.settings:
+            instead = next((instead for fixed, instead in _FIXED.items() if f"{path}.".startswith(f"{fixed}.")), None)
+            if instead is not None:
+                raise InputError(f"--set: is {path}; expected a field that the cases leave open; {instead}")
 
     @classmethod
     def read(cls, text: str) -> Subject:
@@ -273,7 +296,13 @@ class Bench:
 
     def _within(self, kind: Kind, what: str, seen: float, low: float, high: float, unit: str, source: str) -> bool:
         holds = bool(low <= seen <= high)
-        self.checks.append(Check(kind, what, shown(seen, unit), _bounds(low, high, unit), holds, source))
+        # A value that fails looks different from its bounds.
+        digits = next(
+            (n for n in _DIGITS if holds or shown(seen, unit, n) not in {shown(low, unit, n), shown(high, unit, n)}),
+            _DIGITS[-1],
+        )
+        told, expected = shown(seen, unit, digits), _bounds(low, high, unit, digits)
+        self.checks.append(Check(kind, what, told, expected, holds, source))
         return holds
 
     def says(self, what: str, seen: object, expected: object, source: str, *, kind: Kind = "state") -> bool:
@@ -301,6 +330,8 @@ class Judgement:
     traces: Sequence[Trace] = field(repr=False, default=())
     scenarios: Sequence[Scenario] = field(repr=False, default=())
     marks: Sequence[tuple[float, str]] = ()
+    seed: int = 1
+    """The seed of the runs."""
 
     def verdict_of(self, kind: Kind | None = None) -> Verdict:
         """The verdict of all checks, or of one kind."""
@@ -329,6 +360,7 @@ class Judgement:
             "title": self.case.title,
             "document": self.case.document,
             "network": self.case.network,
+            "seed": self.seed,
             "black_box": self.verdict_of("black box"),
             "state": self.verdict_of("state"),
             "verdict": self.verdict,
@@ -359,7 +391,7 @@ def judge(one: Case, subject: Subject, *, seed: int = 1) -> Judgement:
             seen, holds = shown(late.start_s, "s"), False if never else None
             bench.checks.append(Check("state", what, seen, expected, holds, one.document))
         break
-    return Judgement(one, subject, bench.checks, bench.traces, bench.scenarios, bench.marks)
+    return Judgement(one, subject, bench.checks, bench.traces, bench.scenarios, bench.marks, bench.seed)
 
 
 _SCALES: Mapping[str, tuple[float, str]] = {
@@ -367,26 +399,29 @@ _SCALES: Mapping[str, tuple[float, str]] = {
     "B": (1e-3, "kB"),
     "s": (1.0, "s"),
 }
+_DIGITS = range(4, 10)
 
 
-def shown(value: float, unit: str) -> str:
-    """A value as people read it: rates in Mb/s, volumes in kB."""
+def shown(value: float, unit: str, digits: int = 4) -> str:
+    """A value as people read it: rates in Mb/s, volumes in kB, times below a second in ms."""
     if math.isnan(value):
         return "never" if unit == "s" else "none"
     if math.isinf(value):
         return "no bound"
     scale, name = _SCALES.get(unit, (1.0, unit))
-    return f"{value * scale:.4g}{f' {name}' if name else ''}"
+    if unit == "s" and 0 < abs(value) < 1:
+        scale, name = 1e3, "ms"
+    return f"{value * scale:.{digits}g}{f' {name}' if name else ''}"
 
 
-def _bounds(low: float, high: float, unit: str) -> str:
+def _bounds(low: float, high: float, unit: str, digits: int) -> str:
     if low == high:
-        return shown(low, unit)
+        return shown(low, unit, digits)
     if math.isinf(high):
-        return f"at least {shown(low, unit)}"
+        return f"at least {shown(low, unit, digits)}"
     if math.isinf(low) or low == 0:
-        return f"at most {shown(high, unit)}"
-    return f"{shown(low, unit)} to {shown(high, unit)}"
+        return f"at most {shown(high, unit, digits)}"
+    return f"{shown(low, unit, digits)} to {shown(high, unit, digits)}"
 
 
 def _text(value: object) -> str:

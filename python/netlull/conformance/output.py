@@ -6,6 +6,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from netlull._engine import Monitor
+from netlull.conformance.frame import SUITES
 from netlull.conformance.picture import case_figure, recovery_figure
 from netlull.conformance.qlog import qlog_text
 from netlull.plot.style import svg_text
@@ -15,15 +16,14 @@ from netlull.results.output import MANIFEST, file_record, json_text, origin, sta
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+    from typing import Any
 
-    from netlull.conformance.frame import Judgement
+    from netlull.conformance.frame import Judgement, Kind
     from netlull.conformance.trace import Trace
 
-__all__ = ["KIND", "names_of", "write"]
+__all__ = ["KIND", "document", "names_of", "overview", "write"]
 
 KIND = "conformance"
-_RECOVERY = ("sack", "rack")
-"""The suites whose pictures show segments."""
 _PAGE, _RESULT = "index.html", "result.json"
 _SENDER = "sender-N1"
 _RECEIVER = "N1-sender"
@@ -41,8 +41,7 @@ def write(judgements: Sequence[Judgement], folder: Path) -> Path:
         sections = [_case(judgement, stage) for judgement in judgements]
         page = _page(judgements, sections)
         (stage / _PAGE).write_text(render(page), encoding="utf-8", newline="\n")
-        document = {"congestion_control": names_of(judgements), "cases": [one.to_dict() for one in judgements]}
-        (stage / _RESULT).write_text(json_text(document), encoding="utf-8", newline="\n")
+        (stage / _RESULT).write_text(json_text(document(judgements)), encoding="utf-8", newline="\n")
         files = {path.name: file_record(path) for path in sorted(stage.iterdir())}
         write_json(stage / MANIFEST, {"kind": KIND, "files": files, **origin()})
     return folder / _PAGE
@@ -53,10 +52,26 @@ def names_of(judgements: Sequence[Judgement]) -> str:
     return "; ".join(dict.fromkeys(one.subject.name for one in judgements))
 
 
+def document(judgements: Sequence[Judgement]) -> dict[str, Any]:
+    """All judgements as plain values."""
+    return {"congestion_control": names_of(judgements), "cases": [one.to_dict() for one in judgements]}
+
+
+def overview(judgements: Sequence[Judgement]) -> tuple[list[str], list[list[str]]]:
+    """The columns and the rows of the table of verdicts. Suites without checks of state have no such column."""
+    kinds: list[Kind] = ["black box", "state"]
+    kinds = [kind for kind in kinds if any(check.kind == kind for one in judgements for check in one.checks)]
+    rows = [
+        [one.case.number, one.case.title, *(one.verdict_of(kind) for kind in kinds), one.verdict, one.told]
+        for one in judgements
+    ]
+    return ["case", "title", *kinds, "verdict", "seen"], rows
+
+
 def _case(judgement: Judgement, stage: Path) -> Section:
     case, trace = judgement.case, judgement.traces[-1]
     number = case.number
-    draw = recovery_figure if case.family in _RECOVERY else case_figure
+    draw = recovery_figure if "tcp.loss_recovery" in SUITES[case.family].settings else case_figure
     svg = svg_text(draw(trace, f"{number} {case.title}", judgement.marks))
     (stage / f"{number}.svg").write_text(svg, encoding="utf-8", newline="\n")
     text = qlog_text(case, trace, judgement.marks)
@@ -86,21 +101,7 @@ def _notes(traces: Sequence[Trace]) -> list[str]:
 
 def _page(judgements: Sequence[Judgement], sections: Sequence[Section]) -> Page:
     passed = sum(one.verdict == "passes" for one in judgements)
-    overview = TableBlock(
-        "Verdicts",
-        ("case", "title", "black box", "state", "verdict", "seen"),
-        [
-            (
-                one.case.number,
-                one.case.title,
-                one.verdict_of("black box"),
-                one.verdict_of("state"),
-                one.verdict,
-                one.told,
-            )
-            for one in judgements
-        ],
-    )
+    verdicts = TableBlock("Verdicts", *overview(judgements))
     documents = ", ".join(dict.fromkeys(one.case.document for one in judgements))
     return Page(
         title=f"Conformance of {names_of(judgements)}",
@@ -109,7 +110,7 @@ def _page(judgements: Sequence[Judgement], sections: Sequence[Section]) -> Page:
         scope="Each case runs one flow on a small simulated network, and compares the observations with the document.",
         facts=[Fact("passes", str(passed)), Fact("cases", str(len(judgements)))],
         claims=[],
-        sections=[Section("verdicts", "Verdicts", [], [overview]), *sections],
+        sections=[Section("verdicts", "Verdicts", [], [verdicts]), *sections],
         readings=[],
         reading_tables=[],
         appendix=[],

@@ -2,7 +2,8 @@
 
 qlog has no events for TCP. A sender's segments are packets of the namespace `quic`: numbered in the order of their
 transmission, with a stream frame that has TCP's offset and length. Exported variables are further fields of
-`quic:recovery_metrics_updated`, which allows any. A packet counts as lost when the sender sends its first byte again.
+`quic:recovery_metrics_updated`, which allows any. When the sender sends data again, its packet counts as lost if the
+bottleneck has dropped it. Otherwise the data is marked for retransmission.
 """
 
 from __future__ import annotations
@@ -62,10 +63,12 @@ def _packets(trace: Trace) -> Iterator[Event]:
     for at, flow, offset, length, again in zip(*(table[name].to_pylist() for name in columns), strict=True):
         if flow != FLOW:
             continue
-        if again and offset in last:
-            yield at, 1, "quic:packet_lost", {"header": _header(last[offset])}
-        last[offset] = number
         frame = {"frame_type": "stream", "stream_id": 0, "offset": offset, "raw": {"payload_length": length}}
+        if again and last.get(offset) in trace.lost:
+            yield at, 1, "quic:packet_lost", {"header": _header(last[offset])}
+        elif again:
+            yield at, 1, "quic:marked_for_retransmit", {"frames": [frame]}
+        last[offset] = number
         yield at, 2, "quic:packet_sent", {"header": _header(number), "frames": [frame], "raw": {"length": length}}
         number += 1
 

@@ -29,6 +29,9 @@ LINK = "N1-N2"
 STATES = ("STARTUP", "DRAIN", "PROBE_DOWN", "PROBE_CRUISE", "PROBE_REFILL", "PROBE_UP", "PROBE_RTT")
 """The words of `BBR.state`."""
 
+_PACKET_S = 12e-6
+"""The time of a full packet on the sender's link."""
+
 Floats = npt.NDArray[np.float64]
 
 
@@ -221,10 +224,19 @@ class Trace:
         return inside if len(inside) else np.array([math.nan])
 
     def drops(self) -> Floats:
-        """The times of packets dropped by the bottleneck's buffer."""
+        """The times of packets dropped by the bottleneck."""
         table = self.result.series("drop")
         mine = table.filter(pc.equal(pc.cast(table["flow"], pa.string()), FLOW))
-        return _floats(mine["time_s"])
+        return _floats(mine.filter(pc.equal(pc.cast(mine["link"], pa.string()), LINK))["time_s"])
+
+    @functools.cached_property
+    def lost(self) -> frozenset[int]:
+        """The places in `segments` of those that the bottleneck drops, at their arrival over the sender's link."""
+        arrivals, last = [], 0.0
+        for at, _ in self.segments:
+            last = max(last, at) + _PACKET_S
+            arrivals.append(last)
+        return frozenset(int(np.argmin(np.abs(np.array(arrivals) - drop))) for drop in self.drops())
 
     def events(self, kind: str) -> Floats:
         """The times of events of the sender, such as `timeout`."""

@@ -113,6 +113,10 @@ class FigureBlock:
         return "data:image/svg+xml;base64," + base64.b64encode(self.svg.encode("utf-8")).decode("ascii")
 
 
+_SENTENCE = 30
+"""The number of characters from which a cell is a sentence."""
+
+
 @dataclass(frozen=True)
 class TableBlock:
     """A table of numbers with a caption; readers can sort and filter a sortable table if scripts run."""
@@ -121,6 +125,12 @@ class TableBlock:
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
     sortable: bool = False
+
+    @property
+    def prose(self) -> frozenset[int]:
+        """The columns with sentences, after the first."""
+        columns = enumerate(zip(*self.rows, strict=True))
+        return frozenset(n for n, cells in columns if n and any(len(cell) > _SENTENCE for cell in cells))
 
 
 @dataclass(frozen=True)
