@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from netlull.conformance import Judgement
 
+PAGE = (Path(__file__).parents[1] / "docs" / "how-to" / "conformance.md").read_text(encoding="utf-8")
 CASES = [*conformance.cases("sack"), *conformance.cases("rack")]
 
 COUNTED = {"tcp.loss_recovery": "sack"}
@@ -216,11 +218,18 @@ def test_limited_transmit_is_judged_by_one_case() -> None:
 
 
 def test_the_table_of_the_page_names_every_case() -> None:
-    page = (Path(__file__).parents[1] / "docs" / "how-to" / "conformance.md").read_text(encoding="utf-8")
-    assert re.findall(r"^\| ([SR]\.\d+) \|", page, re.MULTILINE) == [case.number for case in CASES]
+    assert re.findall(r"^\| ([SR]\.\d+) \|", PAGE, re.MULTILINE) == [case.number for case in CASES]
     for suite in conformance.SUITES:
         numbers = [case.number for case in conformance.cases(suite)]
-        assert f"| `{suite}` | {numbers[0]} to {numbers[-1]} |" in page
+        assert f"| `{suite}` | {numbers[0]} to {numbers[-1]} |" in PAGE
+
+
+def test_the_commands_of_the_page_find_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mine.py").write_text(re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)[0], encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    _, own, settings = re.findall(r"```console\n(.*?)```", PAGE, flags=re.DOTALL)
+    runs = [main(shlex.split(line)[2:]) for line in (own + settings).splitlines()]
+    assert runs == [0, 1, 1]
 
 
 @pytest.mark.parametrize(

@@ -252,7 +252,7 @@ class Bench:
         return Scenario.from_dict(document, folder=self.subject.folder or Path(), allow_code=self.subject.classes)
 
     def mark(self, time_s: float, what: str) -> float:
-        """Marks an act of the procedure in the picture; returns its time."""
+        """Marks a step of the procedure in the picture; returns its time."""
         if math.isfinite(time_s):
             self.marks.append((time_s, what))
         return time_s

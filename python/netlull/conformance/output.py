@@ -87,7 +87,7 @@ def _case(judgement: Judgement, stage: Path) -> Section:
     )
     traces = f"Traces of the last run: `{number}.sqlog` (qlog), `{number}.pcapng` (Wireshark)."
     words = [f"{case.document}. Network: {case.network}.", case.doc, traces, *_notes(judgement.traces)]
-    shown = FigureBlock(number, case.title, f"The last run of {number}. Dotted: the acts of the procedure.", svg)
+    shown = FigureBlock(number, case.title, f"The last run of {number}. Dotted: the steps of the procedure.", svg)
     return Section(number, f"{number} {case.title}", words, [checks], [shown])
 
 

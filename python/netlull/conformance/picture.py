@@ -1,4 +1,4 @@
-"""The picture of a case over time, with the marks of the procedure.
+"""The picture of a case over time, with the steps of the procedure.
 
 A congestion control has rates, data in flight, queue and states, a loss recovery its segments and data in flight.
 """
@@ -130,7 +130,7 @@ def _until(steps: Steps, end: float, unit: float) -> tuple[Floats, Floats]:
 
 
 def _draw_marks(panels: Sequence[Axes], named: Axes, marks: Sequence[tuple[float, str]], end: float) -> None:
-    """Draws the marks of the procedure, with their names in one panel."""
+    """Draws the steps of the procedure, with their names in one panel."""
     for axes in panels:
         for at, _ in marks:
             axes.axvline(at, color=COLOURS[6], linewidth=0.8, linestyle=":")

@@ -49,7 +49,7 @@ def qlog_text(case: Case, trace: Trace, marks: Sequence[tuple[float, str]] = ())
         },
     }
     events = [*_packets(trace), *_metrics(trace)]
-    events += [(at, 0, "simulation:marker", {"type": "act", "message": what}) for at, what in marks]
+    events += [(at, 0, "simulation:marker", {"type": "step", "message": what}) for at, what in marks]
     events.sort(key=lambda event: event[:2])
     lines = [head, *({"time": round(at * _MS, 6), "name": name, "data": data} for at, _, name, data in events)]
     return "".join(f"{_SEPARATOR}{json.dumps(line, separators=(',', ':'))}\n" for line in lines)
