@@ -201,17 +201,31 @@ proptest! {
             alone["fast_wake"] = ns(wake).into();
             alone["deep_after"] = ns(deep_after).into();
         }
-        let machine = with(&alone, &json!({ "coalesce_frames": 1, "coalesce_time": "0 s" }));
-        let [found, expected] = [alone, machine].map(|controller| {
-            let run = outcome(mixed(&[controller], buffer, seed));
-            let mut summary = serde_json::to_value(&run.summary).unwrap();
-            summary["events"] = Value::Null;
-            summary["checks"] = Value::Null;
-            (summary, format!("{:?}", run.tables))
-        });
+        let [found, expected] = with_and_without_events(alone, buffer, seed);
         prop_assert_eq!(found.0, expected.0);
         prop_assert_eq!(found.1, expected.1);
     }
+}
+
+/// The summaries and tables of a controller alone and as a machine, without the numbers of events and checks.
+fn with_and_without_events(alone: Value, buffer: &str, seed: u32) -> [(Value, String); 2] {
+    let machine = with(&alone, &json!({ "coalesce_frames": 1, "coalesce_time": "0 s" }));
+    [alone, machine].map(|controller| {
+        let run = outcome(mixed(&[controller], buffer, seed));
+        let mut summary = serde_json::to_value(&run.summary).unwrap();
+        summary["events"] = Value::Null;
+        summary["checks"] = Value::Null;
+        (summary, format!("{:?}", run.tables))
+    })
+}
+
+#[test]
+fn departures_after_the_end_are_not_late() {
+    let alone = json!({ "kind": "lpi", "sleep": "246708 ns", "wake": "34702 ns", "hysteresis": "0 s", "quiet": "20 us",
+                        "refresh": "2 us", "fast_sleep": "47726 ns", "fast_wake": "24820 ns", "deep_after": "127381 ns" });
+    let [found, expected] = with_and_without_events(alone, "6 kB", 527);
+    assert_eq!(found.0["links"][2]["largest_lateness_s"], 0.000229305);
+    assert_eq!(found.0, expected.0);
 }
 
 /// A chain of `hops` links in each direction, each with the same controller; null for none.

@@ -13,15 +13,17 @@ pub(super) struct DozingTransmitter {
     pub low_power: LpiAlone,
     /// The same packets on a line that never sleeps, and the time at which it has sent them.
     awake: (Serialiser, u64),
+    /// The end of the run. Later departures do not count.
+    end: u64,
     /// The receivers of the datagrams that begin at the link's node.
     local: Vec<AgentId>,
 }
 
 impl DozingTransmitter {
     /// A line that has sent nothing.
-    pub fn new(fixed: FixedTransmitter, low_power: LpiAlone, local: Vec<AgentId>) -> Self {
+    pub fn new(fixed: FixedTransmitter, low_power: LpiAlone, local: Vec<AgentId>, end: Instant) -> Self {
         let awake = (fixed.serialiser.clone(), 0);
-        Self { fixed, low_power, awake, local }
+        Self { fixed, low_power, awake, end: end.as_nanos(), local }
     }
 
     /// True if the packet comes from a source of its node. At the instant of a timeout it comes last, since sources have
@@ -39,7 +41,7 @@ impl DozingTransmitter {
         buffer: Buffer,
         backlog: &mut Option<Box<Backlog>>,
     ) -> Option<u64> {
-        let Self { fixed, low_power, awake: (reference, reference_free), .. } = self;
+        let Self { fixed, low_power, awake: (reference, reference_free), end, .. } = self;
         let before = fixed.free_at;
         let ready = low_power.arrives(Instant::from_nanos(now), Instant::from_nanos(before), is_local).as_nanos();
         if ready.max(before) <= now {
@@ -58,8 +60,10 @@ impl DozingTransmitter {
             reference.idle();
         }
         *reference_free = now.max(*reference_free).saturating_add(reference.next(size).as_nanos());
-        let tally = &mut backlog.get_or_insert_with(Backlog::first).tally;
-        tally.largest_lateness_ns = tally.largest_lateness_ns.max(fixed.free_at.saturating_sub(*reference_free));
+        if fixed.free_at <= *end {
+            let tally = &mut backlog.get_or_insert_with(Backlog::first).tally;
+            tally.largest_lateness_ns = tally.largest_lateness_ns.max(fixed.free_at.saturating_sub(*reference_free));
+        }
         Some(fixed.free_at)
     }
 }

@@ -599,10 +599,11 @@ impl Link {
     }
 
     /// Gives an idle link of fixed rate low-power idle. `local` has the receivers of datagrams that begin at its node.
-    pub(crate) fn doze(&mut self, low_power: LpiAlone, local: Vec<AgentId>) {
+    /// `end` is that of the run.
+    pub(crate) fn doze(&mut self, low_power: LpiAlone, local: Vec<AgentId>, end: Instant) {
         if let Transmitter::Fixed(FixedTransmitter { serialiser, .. }) = &self.transmitter {
             let fixed = FixedTransmitter { serialiser: serialiser.clone(), free_at: 0, waiting_bytes: 0 };
-            self.transmitter = Transmitter::Dozing(Box::new(DozingTransmitter::new(fixed, low_power, local)));
+            self.transmitter = Transmitter::Dozing(Box::new(DozingTransmitter::new(fixed, low_power, local, end)));
         }
     }
 

@@ -358,7 +358,7 @@ fn links(scenario: &Scenario, order: &EventOrder, scheduled: &[LinkId]) -> Vec<L
             link.keep_no_log();
         }
         if let Some(low_power) = spec.alone() {
-            link.doze(low_power, datagrams_from(scenario, spec.from));
+            link.doze(low_power, datagrams_from(scenario, spec.from), Instant::ZERO + scenario.duration);
         }
     }
     for (station, spec) in StationId::all(scenario.stations.len()).zip(&scenario.stations) {
