@@ -185,7 +185,7 @@ impl Rack {
     /// Section 7.3: true if no probe is in flight, and a round trip was measured since the last one. Linux does not
     /// check the second condition (`tcp_send_loss_probe`).
     pub fn may_probe(&self) -> bool {
-        self.probe.is_none() && (self.measured || self.clock == RackClock::Jiffies)
+        !self.is_probing() && (self.measured || self.clock == RackClock::Jiffies)
     }
 
     /// Section 7.2: TLP_calc_PTO.

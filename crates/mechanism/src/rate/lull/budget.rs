@@ -130,7 +130,7 @@ mod tests {
             period(&mut budget, 2.0, 0.035);
             budget.scale()
         };
-        // A drop is more than the 16 rounds may be late in all (0.56), so the second period halves the factor: no less than 1.
+        // A drop is more than the 16 rounds may be late in all (0.56). So the factor halves, but to no less than 1.
         assert_eq!([1.0, -1.0].map(after), [1.0, 1.5625]);
         assert!((after(0.0) - 1.25).abs() < 1e-9);
     }

@@ -83,25 +83,28 @@ impl Counterfactual {
     /// Serves all queues up to `now`, in seconds.
     #[inline]
     pub(super) fn serve(&mut self, now: f64) {
-        let passed = now - self.at;
-        self.at = now;
+        let passed = self.serve_reference(now);
         for Queue { drain, backlog } in &mut self.queues {
             *backlog = larger(*backlog - *drain * passed, 0.0);
         }
+    }
+
+    /// Serves the links at r_n up to `now`. Returns the time in seconds that has passed.
+    #[inline]
+    fn serve_reference(&mut self, now: f64) -> f64 {
+        let passed = now - self.at;
+        self.at = now;
         let sent = self.reference_rate * passed;
         self.reference = larger(self.reference - sent, 0.0);
         self.kept = larger(self.kept - sent, 0.0);
+        passed
     }
 
     /// Serves all queues up to an arrival and adds it. A dropped packet shows demand, but a link at r_n need not have
     /// sent it.
     #[inline]
     pub(super) fn arrive(&mut self, now: f64, bits: f64, admission: Admission) {
-        let passed = now - self.at;
-        self.at = now;
-        let sent = self.reference_rate * passed;
-        self.reference = larger(self.reference - sent, 0.0);
-        self.kept = larger(self.kept - sent, 0.0);
+        let passed = self.serve_reference(now);
         if admission.is_accepted() {
             self.reference += bits;
             self.reference_until = now + self.reference_delay();
