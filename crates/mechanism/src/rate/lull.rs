@@ -274,8 +274,6 @@ impl Lull {
             gap: 3.0 * transition,
         };
         let level = rates.len() - 1;
-        // With a packet in service.
-        let room = packet_bits + link.buffer.map_or(f64::INFINITY, bits);
         Self {
             times,
             slowdown: config.slowdown,
@@ -283,14 +281,7 @@ impl Lull {
             suspends: link.suspends,
             has_forecast: config.forecast,
             packet_bits,
-            queues: Counterfactual::new(
-                &rates,
-                config.headroom,
-                packet_bits,
-                room,
-                times.lateness,
-                start.as_secs_f64(),
-            ),
+            queues: Counterfactual::new(&rates, config.headroom, packet_bits, times.lateness, start.as_secs_f64()),
             echoes: Echoes::new(transition),
             round_trips: RoundTrips::new(),
             forbidden: Forbidden::new(rates.len()),
@@ -379,7 +370,10 @@ impl Lull {
     /// Rules 1 to 3: judges every rate for this packet, and goes up if the rate in use is violated.
     fn arrived(&mut self, now: f64, bits: f64, admission: Admission, segment: Option<SegmentView>) {
         self.queues.arrive(now, bits, admission);
-        self.budget.pay_drops(self.queues.drops_beyond_reference(bits, admission));
+        let content = self::bits(self.queue.waiting) + self::bits(self.queue.in_service);
+        if self.queues.is_needless_drop(bits, content, admission) {
+            self.budget.pay_drop();
+        }
         let leaves = now + self.time_to_empty(now, self.top());
         let empty = if self.level == self.top() { leaves } else { now + self.time_to_empty(now, self.level) };
         let arrival = Arrival { now, admission, segment, leaves, lateness: empty - self.queues.reference_until() };

@@ -40,9 +40,8 @@ pub(super) struct Counterfactual {
     /// packets.
     reference: f64,
     reference_until: f64,
-    /// The backlog in bits of a link at r_n that takes each packet for which its buffer has room, and this room.
+    /// The backlog in bits of a link at r_n, with the packets that only this link has dropped.
     kept: f64,
-    room: f64,
     /// The bits that have arrived without a gap of more than two packets' time at r_n.
     burst: f64,
     /// Two packets in bits.
@@ -54,15 +53,8 @@ pub(super) struct Counterfactual {
 }
 
 impl Counterfactual {
-    /// `packet_bits` is the largest packet; at most `room` bits are on the link. `lateness` and `start` are in seconds.
-    pub(super) fn new(
-        rates: &[BitRate],
-        headroom: f64,
-        packet_bits: f64,
-        room: f64,
-        lateness: f64,
-        start: f64,
-    ) -> Self {
+    /// `packet_bits` is the largest packet; `lateness` and `start` are in seconds.
+    pub(super) fn new(rates: &[BitRate], headroom: f64, packet_bits: f64, lateness: f64, start: f64) -> Self {
         let lower = &rates[..rates.len() - 1];
         Self {
             queues: lower.iter().map(|rate| Queue { drain: (1.0 - headroom) * rate.as_f64(), backlog: 0.0 }).collect(),
@@ -71,7 +63,6 @@ impl Counterfactual {
             reference: 0.0,
             reference_until: start,
             kept: 0.0,
-            room,
             burst: 0.0,
             short: 2.0 * packet_bits,
             last_arrival: f64::NEG_INFINITY,
@@ -142,18 +133,15 @@ impl Counterfactual {
         self.reference * self.per_bit
     }
 
-    /// Takes the last packet: 1 if only this link drops it, -1 if only a link at r_n would, else 0.
+    /// Takes the last packet. Returns true if it was dropped, and a link at r_n would not have dropped it: the queue there
+    /// is shorter than this link's `content`, by a packet at least.
     #[inline]
-    pub(super) fn drops_beyond_reference(&mut self, bits: f64, admission: Admission) -> f64 {
-        let is_kept = self.kept + bits <= self.room;
+    pub(super) fn is_needless_drop(&mut self, bits: f64, content: f64, admission: Admission) -> bool {
+        let is_kept = admission.is_accepted() || self.kept + self.short / 2.0 <= content;
         if is_kept {
             self.kept += bits;
         }
-        match (admission.is_accepted(), is_kept) {
-            (false, true) => 1.0,
-            (true, false) => -1.0,
-            _ => 0.0,
-        }
+        is_kept && !admission.is_accepted()
     }
 
     /// The time in seconds at which a link at r_n has sent the last accepted packet, which may be over.
@@ -219,7 +207,7 @@ mod tests {
     /// Queues of 1, 2 and 10 Mb/s after a burst at 5 s. A packet may be 14 ms late.
     fn after_burst(packets: u64) -> Counterfactual {
         let rates = [1, 2, 10].map(BitRate::from_mbps);
-        let mut queues = Counterfactual::new(&rates, 0.0, PACKET, f64::INFINITY, 0.014, 0.0);
+        let mut queues = Counterfactual::new(&rates, 0.0, PACKET, 0.014, 0.0);
         (0..packets).for_each(|_| queues.arrive(5.0, PACKET, Admission::Accepted));
         queues
     }
