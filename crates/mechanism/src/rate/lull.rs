@@ -372,7 +372,7 @@ impl Lull {
         self.queues.arrive(now, bits, admission);
         let content = self::bits(self.queue.waiting) + self::bits(self.queue.in_service);
         if self.queues.is_needless_drop(bits, content, admission) {
-            self.budget.pay_drop();
+            self.budget.begin_again();
         }
         let leaves = now + self.time_to_empty(now, self.top());
         let empty = if self.level == self.top() { leaves } else { now + self.time_to_empty(now, self.level) };
@@ -383,8 +383,8 @@ impl Lull {
         let slot = RoundTrips::slot(segment.flow);
         let round_trip = self.round_trips.see(now, leaves, &segment, &self.times, &mut self.budget);
         if let Some(time) = round_trip.filter(|_| segment.opens()) {
-            let bound = self.times.lateness.min(self.accepted(time) / 4.0);
-            self.forecast(leaves + time, self.queues.violated_by(INITIAL_WINDOW * self.packet_bits, bound), slot);
+            let window = INITIAL_WINDOW * self.packet_bits;
+            self.forecast(leaves + time, self.queues.violated_by(window, self.burst_bound(time)), slot);
         }
         self.judge(arrival, round_trip);
         if round_trip.is_some() {
@@ -458,10 +458,15 @@ impl Lull {
         };
         let accepted = self.accepted(time);
         let now = smaller(self.times.lateness, accepted + self.slowdown * time);
-        // One or two packets that no others follow delay their round once; a longer burst doubles in slow start, and
-        // every round pays.
-        let echo = if self.queues.is_in_burst() { smaller(now, accepted / 4.0) } else { now };
+        // One or two packets that no others follow delay their round once.
+        let echo = if self.queues.is_in_burst() { smaller(now, self.burst_bound(time)) } else { now };
         Bounds { now, echo }
+    }
+
+    /// The longest lateness in seconds of a burst that is forecast. It doubles in slow start, and every round pays. Half of x
+    /// is left to packets that no forecast knows.
+    fn burst_bound(&self, round_trip: f64) -> f64 {
+        smaller(self.times.lateness / 2.0, self.accepted(round_trip) / 4.0)
     }
 
     /// Rule 7: a late packet that no echo announced is a surprise. Surprises lengthen the hold, correct forecasts

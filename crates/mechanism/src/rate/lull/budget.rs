@@ -13,8 +13,6 @@ pub(super) const PERIOD: f64 = 1.0;
 const ROUNDS: f64 = 16.0;
 /// The factors of one change: a budget that is overdrawn is soon mended, an unspent one is spent with care.
 const STEP: RangeInclusive<f64> = 0.5..=1.25;
-/// The rounds that the repair of a loss takes: one by retransmission, several by a timer.
-const DROP: f64 = 4.0;
 /// The range of the bounds, over those that suffice if every packet is as late as its bound.
 const SCALE: RangeInclusive<f64> = 0.2..=64.0;
 
@@ -54,10 +52,11 @@ impl Budget {
         self.rounds += 1.0;
     }
 
-    /// Takes a drop that a link at r_n would not have had.
+    /// Begins again: this link has dropped a packet that a link at r_n would have sent. TCP's repair of a loss takes one round
+    /// trip, or many if a timer repairs it.
     #[inline]
-    pub(super) fn pay_drop(&mut self) {
-        self.shares += DROP;
+    pub(super) fn begin_again(&mut self) {
+        self.scale = smaller(self.scale, 1.0);
     }
 
     /// Changes the factor at the end of a period. Returns true at the end of one.
@@ -124,16 +123,17 @@ mod tests {
     }
 
     #[test]
-    fn a_drop_counts_as_late_rounds() {
-        let after = |drops: usize| {
-            let mut budget = Budget::new(0.05, 0.0);
-            period(&mut budget, 1.0, 0.0);
-            (0..drops).for_each(|_| budget.pay_drop());
-            period(&mut budget, 2.0, 0.0);
-            budget.scale()
-        };
-        // A drop is more than the 16 rounds may be late in all (0.56), so the second period halves the factor.
-        assert_eq!([0, 1].map(after), [1.5625, 1.0]);
+    fn the_bounds_begin_again_and_stay_if_they_are_tighter() {
+        let mut budget = Budget::new(0.05, 0.0);
+        (1..9).for_each(|end| period(&mut budget, f64::from(end), 0.0));
+        assert!(budget.scale() > 5.0);
+        budget.begin_again();
+        assert_eq!(budget.scale(), 1.0);
+        // Links before this one have taken 0.4 of the aim.
+        (0..16).for_each(|_| budget.pay(0.1, 0.014));
+        assert!(budget.is_over(9.0));
+        budget.begin_again();
+        assert!((budget.scale() - 0.6).abs() < 1e-9);
     }
 
     #[test]

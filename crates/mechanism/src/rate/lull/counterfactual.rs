@@ -221,6 +221,18 @@ mod tests {
     }
 
     #[test]
+    fn a_drop_is_needless_while_a_link_at_the_highest_rate_has_a_shorter_queue() {
+        // 42 packets are on the link, whose buffer is full. A link at 10 Mb/s has sent 8 of them after 10 ms.
+        let drops_after = |seconds: f64| {
+            let mut queues = after_burst(42);
+            (0..42).for_each(|_| assert!(!queues.is_needless_drop(PACKET, 42.0 * PACKET, Admission::Accepted)));
+            queues.serve(5.0 + seconds);
+            (0..12).filter(|_| queues.is_needless_drop(PACKET, 42.0 * PACKET, Admission::Dropped)).count()
+        };
+        assert_eq!([0.0, 0.0011, 0.0013, 0.010].map(drops_after), [0, 0, 1, 8]);
+    }
+
+    #[test]
     fn a_queue_is_cut_at_four_times_the_lateness() {
         // 100 packets need 120 ms at 10 Mb/s, so both queues are cut to 176 ms before the last packet. That packet needs
         // 12 ms at 1 Mb/s and 6 ms at 2 Mb/s: the queues are empty after 188 and 182 ms.
