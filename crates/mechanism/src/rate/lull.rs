@@ -372,7 +372,7 @@ impl Lull {
         self.queues.arrive(now, bits, admission);
         let content = self::bits(self.queue.waiting) + self::bits(self.queue.in_service);
         if self.queues.is_needless_drop(bits, content, admission) {
-            self.budget.begin_again();
+            self.budget.pay_drop();
         }
         let leaves = now + self.time_to_empty(now, self.top());
         let empty = if self.level == self.top() { leaves } else { now + self.time_to_empty(now, self.level) };

@@ -52,11 +52,11 @@ impl Budget {
         self.rounds += 1.0;
     }
 
-    /// Begins again: this link has dropped a packet that a link at r_n would have sent. TCP's repair of a loss takes one round
-    /// trip, or many if a timer repairs it.
+    /// Takes back the growth of a period, down to 1: this link has dropped a packet that a link at r_n would have kept. TCP's
+    /// repair of a loss takes one round trip, or many if it waits for a timer.
     #[inline]
-    pub(super) fn begin_again(&mut self) {
-        self.scale = smaller(self.scale, 1.0);
+    pub(super) fn pay_drop(&mut self) {
+        self.scale = larger(self.scale / *STEP.end(), smaller(self.scale, 1.0));
     }
 
     /// Changes the factor at the end of a period. Returns true at the end of one.
@@ -123,16 +123,18 @@ mod tests {
     }
 
     #[test]
-    fn the_bounds_begin_again_and_stay_if_they_are_tighter() {
+    fn a_drop_takes_back_the_growth_of_a_period() {
         let mut budget = Budget::new(0.05, 0.0);
-        (1..9).for_each(|end| period(&mut budget, f64::from(end), 0.0));
-        assert!(budget.scale() > 5.0);
-        budget.begin_again();
-        assert_eq!(budget.scale(), 1.0);
-        // Links before this one have taken 0.4 of the aim.
+        (1..3).for_each(|end| period(&mut budget, f64::from(end), 0.0));
+        let mut after_drop = || {
+            budget.pay_drop();
+            budget.scale()
+        };
+        assert_eq!([(); 3].map(|()| after_drop()), [1.25, 1.0, 1.0]);
+        // Links before this one have taken 0.4 of the aim: tighter bounds stay.
         (0..16).for_each(|_| budget.pay(0.1, 0.014));
-        assert!(budget.is_over(9.0));
-        budget.begin_again();
+        assert!(budget.is_over(3.0));
+        budget.pay_drop();
         assert!((budget.scale() - 0.6).abs() < 1e-9);
     }
 

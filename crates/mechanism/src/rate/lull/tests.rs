@@ -328,7 +328,7 @@ fn a_dropped_packet_raises_the_rate() {
 }
 
 #[test]
-fn the_bounds_begin_again_after_a_drop_that_a_link_at_the_top_would_not_have_had() {
+fn a_drop_that_a_link_at_the_top_would_not_have_had_tightens_the_bounds() {
     let after_drop = |rests: bool| {
         let mut bench = Bench::new(&config());
         if rests {
