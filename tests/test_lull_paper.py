@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FOLDER = SHIPPED / "papers" / "lull-2026"
-SEEDS = (701, 702, 703, 704)
+SEEDS = (1001, 1002, 1003, 1004)
 ALWAYS, LULL, RIVAL = "always on", "Lull", "practRA, best setting"
 LAWS = ("pareto", "campus", "web search")
 MEASURES, CLAIMS = (module_of(FOLDER, name) for name in ("measures", "claims"))
@@ -213,20 +213,20 @@ def seeds_of(sweep: Sweep) -> set[int]:
 def test_no_seed_of_the_design_judges_a_claim(tmp_path: Path, scope: str, seeds: int | None) -> None:
     paper = load(FOLDER)
     planned = plan(paper, paper.quick if scope == "quick" else None, seeds)
-    assert min(seeds_of(Sweep.from_file(planned.write(tmp_path)))) == 701
+    assert min(seeds_of(Sweep.from_file(planned.write(tmp_path)))) == 1001
     for name in ("series", "links"):
         study = Sweep.from_file(plan_study(paper, paper.study(name), None, seeds).write(tmp_path / name))
         for point in study.points():
             # The bounds of `possible` are known for these seeds.
-            assert set(point.seeds) <= {101, 102, 103} if point.experiment == "possible" else min(point.seeds) == 701
+            assert set(point.seeds) <= {101, 102, 103} if point.experiment == "possible" else min(point.seeds) == 1001
 
 
 def test_a_list_of_seeds_is_cut_and_continued_from_its_first(tmp_path: Path) -> None:
     paper = load(FOLDER)
     sweep = Sweep.from_file(plan(paper, paper.quick, 4).write(tmp_path))
     by_experiment = {point.experiment: point.seeds for point in sweep.points()}
-    assert by_experiment["web"] == (701, 702, 703, 704)
-    assert by_experiment["writer"] == (701,)
+    assert by_experiment["web"] == (1001, 1002, 1003, 1004)
+    assert by_experiment["writer"] == (1001,)
 
 
 def test_the_studies_best_setting_of_practra_is_the_one_that_the_sweeps_use() -> None:
