@@ -371,7 +371,7 @@ impl Lull {
     fn arrived(&mut self, now: f64, bits: f64, admission: Admission, segment: Option<SegmentView>) {
         self.queues.arrive(now, bits, admission);
         let content = self::bits(self.queue.waiting) + self::bits(self.queue.in_service);
-        if self.queues.is_needless_drop(bits, content, admission) {
+        if self.queues.only_here_dropped(bits, content, admission) {
             self.budget.pay_drop();
         }
         let leaves = now + self.time_to_empty(now, self.top());
@@ -463,8 +463,8 @@ impl Lull {
         Bounds { now, echo }
     }
 
-    /// The longest lateness in seconds of a burst that is forecast. It doubles in slow start, and every round pays. Half of x
-    /// is left to packets that no forecast knows.
+    /// The longest lateness in seconds of a burst that is forecast. A burst doubles in slow start, and every round pays. Half
+    /// of x is left to packets that no forecast knows.
     fn burst_bound(&self, round_trip: f64) -> f64 {
         smaller(self.times.lateness / 2.0, self.accepted(round_trip) / 4.0)
     }

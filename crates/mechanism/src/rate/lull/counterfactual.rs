@@ -44,7 +44,8 @@ pub(super) struct Counterfactual {
     kept: f64,
     /// The bits that have arrived without a gap of more than two packets' time at r_n.
     burst: f64,
-    /// Two packets in bits.
+    /// The largest packet in bits, and two.
+    packet_bits: f64,
     short: f64,
     last_arrival: f64,
     /// A queue later than this, in seconds, is cut: it says no more than that the rate is violated.
@@ -64,6 +65,7 @@ impl Counterfactual {
             reference_until: start,
             kept: 0.0,
             burst: 0.0,
+            packet_bits,
             short: 2.0 * packet_bits,
             last_arrival: f64::NEG_INFINITY,
             most: 4.0 * lateness,
@@ -133,11 +135,11 @@ impl Counterfactual {
         self.reference * self.per_bit
     }
 
-    /// Takes the last packet. Returns true if it was dropped, and a link at r_n would not have dropped it: the queue there
-    /// is shorter than this link's `content`, by a packet at least.
+    /// Adds the last packet to the queue of a link at r_n, if such a link keeps it. Returns true if only this link drops it:
+    /// the queue there is shorter than this link's `content` in bits, by a packet at least.
     #[inline]
-    pub(super) fn is_needless_drop(&mut self, bits: f64, content: f64, admission: Admission) -> bool {
-        let is_kept = admission.is_accepted() || self.kept + self.short / 2.0 <= content;
+    pub(super) fn only_here_dropped(&mut self, bits: f64, content: f64, admission: Admission) -> bool {
+        let is_kept = admission.is_accepted() || self.kept + self.packet_bits <= content;
         if is_kept {
             self.kept += bits;
         }
@@ -225,11 +227,11 @@ mod tests {
         // 42 packets are on the link, whose buffer is full. A link at 10 Mb/s has sent 8 of them after 10 ms.
         let drops_after = |seconds: f64| {
             let mut queues = after_burst(42);
-            (0..42).for_each(|_| assert!(!queues.is_needless_drop(PACKET, 42.0 * PACKET, Admission::Accepted)));
+            (0..42).for_each(|_| assert!(!queues.only_here_dropped(PACKET, 42.0 * PACKET, Admission::Accepted)));
             queues.serve(5.0 + seconds);
-            (0..12).filter(|_| queues.is_needless_drop(PACKET, 42.0 * PACKET, Admission::Dropped)).count()
+            (0..12).filter(|_| queues.only_here_dropped(PACKET, 42.0 * PACKET, Admission::Dropped)).count()
         };
-        assert_eq!([0.0, 0.0011, 0.0013, 0.010].map(drops_after), [0, 0, 1, 8]);
+        assert_eq!([0.0, 0.001_19, 0.001_21, 0.010].map(drops_after), [0, 0, 1, 8]);
     }
 
     #[test]

@@ -329,21 +329,38 @@ fn a_dropped_packet_raises_the_rate() {
 
 #[test]
 fn a_drop_that_a_link_at_the_top_would_not_have_had_tightens_the_bounds() {
-    let after_drop = |rests: bool| {
+    let after_drop = |rests: bool, drops: f64| {
         let mut bench = Bench::new(&config());
         if rests {
             bench.run_to(1000.0);
         }
         (0..42).for_each(|_| bench.packet(MTU, None));
-        // At rest the first packet leaves 10.8 ms late, and the change takes 2 ms. Meanwhile a link at the top sends.
-        bench.run_to(if rests { 1010.0 } else { 10.0 });
+        bench.run_to(drops);
         (0..16).for_each(|_| bench.lull.budget.pay(0.0, 0.0));
         assert!(bench.lull.budget.is_over(1010.0));
         let (size, admission, queue) = (Bytes::new(MTU), Admission::Dropped, bench.view());
         bench.tell(LinkEvent::Arrival { size, admission, queue, segment: None });
         bench.lull.budget.scale()
     };
-    assert_eq!([false, true].map(after_drop), [1.25, 1.0]);
+    assert_eq!(after_drop(false, 10.0), 1.25, "this link is at the top");
+    // At rest the first packet leaves 12 ms after its arrival. A link at the top sends a packet in 1.2 ms.
+    assert_eq!([1001.1, 1001.3].map(|drops| after_drop(true, drops)), [1.25, 1.0]);
+}
+
+#[test]
+fn the_initial_window_of_a_new_connection_is_late_by_half_of_the_longest_lateness_at_most() {
+    let mut bench = Bench::new(&config());
+    bench.run_to(1000.0);
+    bench.packet(40, Some(segment(7, SegmentKind::Syn, false, false)));
+    bench.burst(2000.0, 1);
+    bench.run_to(5000.0);
+    bench.packet(40, Some(segment(8, SegmentKind::Syn, false, false)));
+    bench.run_to(5900.0);
+    assert_eq!(bench.lull.rate(), mbps(1));
+    // A round trip of 1 s: s RTT/4 is 12.5 ms, and x/2 = 7 ms. Ten packets take 12 ms at 10 Mb/s, 16.7 ms at 0.9 x 8 Mb/s
+    // and 19.05 ms at 0.9 x 7 Mb/s.
+    bench.run_to(5999.0);
+    assert_eq!(bench.lull.rate(), mbps(8));
 }
 
 #[test]
