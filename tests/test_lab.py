@@ -185,8 +185,9 @@ def test_the_page_works(tmp_path: Path) -> None:
         env=os.environ | {"LAB": PAGE.as_uri(), "BROWSER": BROWSER, "SUMMARIES": str(file)},
         capture_output=True, text=True, check=False,
     )  # fmt: skip
-    # The reporter repeats the tests that have failed after all others.
-    assert ended.returncode == 0, ended.stdout.partition("failing tests:")[2] or ended.stdout + ended.stderr
+    # Tests that have failed stand again after all others, and an error outside of all tests before them.
+    before, _, failed = ended.stdout.partition("failing tests:")
+    assert ended.returncode == 0, f"{failed}\n{before[-3000:]}\n{ended.stderr}"
 
 
 def test_a_scenario_becomes_toml_that_needs_no_file() -> None:

@@ -22,10 +22,10 @@ def _tool() -> Any:
     return tool
 
 
-def printed(notebook: nbformat.NotebookNode) -> list[list[str]]:
-    """The printed output of each code cell."""
+def printed(notebook: nbformat.NotebookNode) -> list[str]:
+    """The printed output of each code cell. A busy machine sends it in several parts."""
     return [
-        [output["text"] for output in cell.outputs if output.output_type == "stream"]
+        "".join(output["text"] for output in cell.outputs if output.output_type == "stream")
         for cell in notebook.cells
         if cell.cell_type == "code"
     ]
