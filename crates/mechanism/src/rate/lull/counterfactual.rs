@@ -44,9 +44,8 @@ pub(super) struct Counterfactual {
     kept: f64,
     /// The bits that have arrived without a gap of more than two packets' time at r_n.
     burst: f64,
-    /// The largest packet in bits, and two.
+    /// The largest packet in bits.
     packet_bits: f64,
-    short: f64,
     last_arrival: f64,
     /// A queue later than this, in seconds, is cut: it says no more than that the rate is violated.
     most: f64,
@@ -66,7 +65,6 @@ impl Counterfactual {
             kept: 0.0,
             burst: 0.0,
             packet_bits,
-            short: 2.0 * packet_bits,
             last_arrival: f64::NEG_INFINITY,
             most: 4.0 * lateness,
             at: start,
@@ -103,7 +101,7 @@ impl Counterfactual {
             self.reference_until = now + self.reference_delay();
         }
         let gap = (now - self.last_arrival) * self.reference_rate;
-        self.burst = if gap > self.short { bits } else { self.burst + bits };
+        self.burst = if gap > 2.0 * self.packet_bits { bits } else { self.burst + bits };
         self.last_arrival = now;
         let longest = self.reference_delay() + self.most;
         for Queue { drain, backlog } in &mut self.queues {
@@ -155,7 +153,7 @@ impl Counterfactual {
     /// Returns true if the last packet belongs to a burst of more than two packets.
     #[inline]
     pub(super) fn is_in_burst(&self) -> bool {
-        self.burst > self.short
+        self.burst > 2.0 * self.packet_bits
     }
 }
 
