@@ -307,6 +307,8 @@ def test_a_scheduler_that_is_lost_ends_the_sweep(endless: Sweep, tmp_path: Path)
             if progress.fraction > 0:
                 cluster.client._timeout = 3  # the time for a reconnection
                 scheduler.kill()
+                # The requests of the ending sweep meet a client that has given up.
+                wait_until(lambda: cluster.client.status == "closed")
 
         with pytest.raises(ClusterError, match="scheduler is no longer reachable"):
             endless.run(tmp_path / "store", cluster=cluster, progress=kill)

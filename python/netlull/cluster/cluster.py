@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -86,9 +87,21 @@ class Cluster:
         Raises:
             ClusterError: the scheduler is no longer reachable.
         """
-        try:
+        with self.reached():
             return sum(self.client.nthreads().values())
-        except (OSError, RuntimeError, TimeoutError) as error:
+
+    @contextlib.contextmanager
+    def reached(self) -> Iterator[None]:
+        """Requests to the scheduler belong in it. A client that has given up a lost scheduler is closed.
+
+        Raises:
+            ClusterError: the scheduler is no longer reachable.
+        """
+        from distributed.client import ClosedClientError
+
+        try:
+            yield
+        except (OSError, RuntimeError, TimeoutError, ClosedClientError) as error:
             raise self.lost(error) from None
 
     def lost(self, error: BaseException | str) -> ClusterError:
@@ -97,7 +110,8 @@ class Cluster:
         return ClusterError(f"cluster {self.name}: its scheduler is no longer reachable{said}; run again to resume")
 
     def _compare_builds(self) -> None:
-        found = self.client.run(identity, on_error="return")
+        with self.reached():
+            found = self.client.run(identity, on_error="return")
         for address, build in found.items():
             if isinstance(build, ModuleNotFoundError):
                 raise ClusterError(f"cluster {self.name}: worker {address} has no netlull ({build}); {_expected()}")

@@ -95,7 +95,8 @@ class ClusterTeam:
             ClusterError: the cluster is not usable.
         """
         self._cluster.ready()
-        self._client.subscribe_topic(self._name, self._told)
+        with self._cluster.reached():
+            self._client.subscribe_topic(self._name, self._told)
         self._had_workers_s = time.monotonic()
         self._thread.start()
 
@@ -109,14 +110,15 @@ class ClusterTeam:
         if self._thread.ident is not None:
             self._thread.join(_END_S)
         # Without its scheduler, the runs are lost anyway.
-        with contextlib.suppress(OSError, RuntimeError, TimeoutError):
+        with contextlib.suppress(ClusterError), self._cluster.reached():
             self._client.cancel([batch.future for batch in list(self._batches.values())])
 
     def join(self) -> None:
         """Waits for the last batch."""
         if self._thread.ident is not None:
             self._thread.join()
-            self._client.unsubscribe_topic(self._name)
+            with contextlib.suppress(ClusterError), self._cluster.reached():
+                self._client.unsubscribe_topic(self._name)
 
     def _told(self, event: tuple[float, Any]) -> None:
         key, share = event[1]
@@ -159,10 +161,11 @@ class ClusterTeam:
     def _submit(self, jobs: list[Job], *, is_alone: bool = False) -> None:
         numbers: dict[_engine.Checked, int] = {}
         runs = [(numbers.setdefault(job.scenario, len(numbers)), job.seed) for job in jobs]
-        texts = [self._text(scenario) for scenario in numbers]
         key = f"{self._name}-{next(self._numbers)}"
-        work_of = (_engine.identity(), self._name, self._memory, pass_on(), runs, *texts)
-        future = self._client.submit(work, *work_of, key=key, pure=False)
+        with self._cluster.reached():
+            texts = [self._text(scenario) for scenario in numbers]
+            work_of = (_engine.identity(), self._name, self._memory, pass_on(), runs, *texts)
+            future = self._client.submit(work, *work_of, key=key, pure=False)
         self._batches[key] = _Batch(jobs, future, is_alone, sum(job.expected_hops for job in jobs))
         future.add_done_callback(self._done.put)
 
