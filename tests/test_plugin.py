@@ -55,6 +55,12 @@ def test_templates_build_and_decide_alike(kind: str, language: str, outputs: dic
     assert rows[-2][0] == "mine.wasm"
     assert rows[-2][1:] != rows[-1][-len(rows[-2]) + 1 :]
     assert outputs.setdefault(kind, table) == table
+    if kind == "congestion-control":
+        tcp = {"preset": "linux-6", "congestion_control": {"kind": "wasm", "module": str(module)}}
+        run = Scenario.from_dict(NETWORK | {"tcp": tcp, "probe": {"variables": True}}).run()
+        reported = run.series("variable").to_pydict()
+        assert {"slow start", "avoidance"} < set(reported["word"])
+        assert outputs.setdefault("variables", str(reported)) == str(reported)
 
 
 @pytest.mark.parametrize("name", ["1mine", "-mine", "a b", "é", "x" * 65])
@@ -115,6 +121,22 @@ def test_a_trap_ends_a_simulation_with_place_file_event_reason_and_time(bad: Sce
         'machine "bad", at ',
     ):
         assert part in str(raised.value)
+
+
+def test_a_report_that_fails_ends_a_simulation(tmp_path: Path) -> None:
+    if why := can_build("c"):
+        pytest.skip(why)
+    folder = tmp_path / "mine"
+    netlull("plugin", "new", str(folder), "--language", "c", "--kind", "congestion-control")
+    source = (folder / "mine.c").read_text(encoding="utf-8")
+    (folder / "mine.c").write_text(source.replace("begin_report();", ""), encoding="utf-8")
+    subprocess.run([folder / "build.sh"], check=True)
+    tcp = {"preset": "linux-6", "congestion_control": {"kind": "wasm", "module": str(folder / "mine.wasm")}}
+    scenario = Scenario.from_dict(NETWORK | {"tcp": tcp, "probe": {"variables": True}})
+    with pytest.raises(ScenarioError, match=r"mine\.wasm, whose report of variables fails \(.*at 0\.\d+ s"):
+        scenario.run()
+    # Nobody asks for a report without the probe.
+    assert Scenario.from_dict(NETWORK | {"tcp": tcp}).run().summary["flows"][0]["goodput_bps"] > 0
 
 
 def test_a_trap_ends_an_emulation_with_its_reason(bad: Scenario, netlulld: Path) -> None:

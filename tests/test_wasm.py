@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from conftest import ROOT, SHIPPED
-from netlull import Scenario, ScenarioError
+from netlull import Scenario, ScenarioError, conformance
+from netlull.conformance import Subject
 from netlull.emulation import replay
 from netlull.errors import InputError
 from plugin_classes import as_toml
@@ -107,6 +108,15 @@ def test_cubic_as_a_guest_decides_as_the_built_in_congestion_control(name: str, 
     built_in = Scenario.from_dict(shipped | short)
     guest = Scenario.from_dict(as_guest(document(built_in), "cubic", guests))
     assert summary(guest) == summary(built_in)
+
+
+@needs_target
+@pytest.mark.parametrize("number", ["A.1", "A.7", "A.12"])
+def test_bbr_as_a_guest_is_judged_with_its_state_as_the_built_in_congestion_control(number: str, guests: Path) -> None:
+    [case] = conformance.chosen([number])
+    guest, built_in = (conformance.judge(case, Subject.read(name)) for name in (str(guests / "bbr.wasm"), "bbr"))
+    assert guest.verdict_of("state") == "passes"
+    assert [check.seen for check in guest.checks] == [check.seen for check in built_in.checks]
 
 
 @needs_target

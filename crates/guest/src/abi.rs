@@ -12,7 +12,7 @@ use netlull_mechanism::rate::{Admission, HeadVerdict, QueueView};
 use netlull_mechanism::station::{self, PacketView, PowerMode, StationAction, StationEvent, TcpView};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 
-/// The version of the interface. It changes with every change of a record, a place or an export.
+/// The version of the interface. It changes with every change of a record, a place or an export that modules must have.
 pub const VERSION: u64 = 1;
 
 /// The names of a module's exports.
@@ -33,6 +33,9 @@ pub mod export {
     pub const CREATE: &str = "netlull_create";
     /// `() -> ()`: handles the event in the mailbox, and leaves the answer there.
     pub const EVENT: &str = "netlull_event";
+    /// `() -> ()`: puts the address of a list and its number of [variables](super::VariableWords) at
+    /// [`place::TEXT`](super::place::TEXT). Optional, for a congestion control.
+    pub const VARIABLES: &str = "netlull_variables";
 }
 
 /// The places in the mailbox, in words of 64 bits, little-endian.
@@ -59,6 +62,9 @@ pub mod place {
 
 /// The largest number of actions in an answer.
 pub const MOST_ACTIONS: usize = 32;
+
+/// The largest number of variables.
+pub const MOST_VARIABLES: usize = 64;
 
 /// The largest number of declared parameters.
 pub const MOST_PARAMETERS: usize = place::LENGTH - place::PARAMETERS;
@@ -190,8 +196,24 @@ pub struct Answer {
     pub timeout: Option<Instant>,
 }
 
+/// A variable of a congestion control in the memory of its module.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct VariableWords {
+    /// The address of the name.
+    pub name: u64,
+    /// Its length in bytes.
+    pub name_length: u64,
+    /// The address of the name of a state; 0 for a number.
+    pub state: u64,
+    /// Its length in bytes.
+    pub state_length: u64,
+    /// The number; infinite for a bound that does not hold.
+    pub number: f64,
+}
+
 record_struct! {
     Answer { actions: u64, timeout: Option<Instant> }
+    VariableWords { name: u64, name_length: u64, state: u64, state_length: u64, number: f64 }
 }
 
 const _: () = {
@@ -213,10 +235,17 @@ mod tests {
     #[test]
     fn modules_of_users_keep_their_exports() {
         // Each name in two parts: no renaming of ours may change them.
-        let names =
-            ["mailbox", "describe", "buffer", "configure", "create", "event"].map(|name| format!("netlull_{name}"));
-        let exports =
-            [export::MAILBOX, export::DESCRIBE, export::BUFFER, export::CONFIGURE, export::CREATE, export::EVENT];
+        let names = ["mailbox", "describe", "buffer", "configure", "create", "event", "variables"]
+            .map(|name| format!("netlull_{name}"));
+        let exports = [
+            export::MAILBOX,
+            export::DESCRIBE,
+            export::BUFFER,
+            export::CONFIGURE,
+            export::CREATE,
+            export::EVENT,
+            export::VARIABLES,
+        ];
         assert_eq!(names.each_ref().map(String::as_str), exports);
     }
 }

@@ -1,6 +1,6 @@
 //! The interface as constants for C and Rust, and as tables for readers. All come from the records.
 
-use crate::abi::{Answer, Begin, Kind, MOST_ACTIONS, VERSION, place};
+use crate::abi::{Answer, Begin, Kind, MOST_ACTIONS, MOST_VARIABLES, VERSION, VariableWords, place};
 use crate::record::{Record, Shape, Variant};
 use netlull_mechanism::link::{self, Estimates, LinkAction, LinkEvent};
 use netlull_mechanism::observe::{Decision, Observation};
@@ -66,6 +66,7 @@ fn records() -> Vec<Placed> {
             placed::<ControlEvent>("CONTROL", "Event of a congestion control", place::EVENT),
             placed::<Deliveries>("DELIVERIES", "Deliveries of a connection", place::DELIVERIES),
             placed::<ControlAnswer>("CONTROL", "Answer of a congestion control", place::ANSWER),
+            placed::<VariableWords>("VARIABLE", "Variable of a congestion control, in the list", 0),
         ]);
     }
     records
@@ -84,6 +85,8 @@ pub fn constants() -> Vec<Constant> {
         number("MOST_ACTIONS", MOST_ACTIONS as u64),
         number("LINK_ACTION_WORDS", LinkAction::WORDS as u64),
         number("STATION_ACTION_WORDS", StationAction::WORDS as u64),
+        number("VARIABLE_WORDS", VariableWords::WORDS as u64),
+        number("MOST_VARIABLES", MOST_VARIABLES as u64),
         number("PARAMETERS", place::PARAMETERS as u64),
         number("MAILBOX_WORDS", place::LENGTH as u64),
     ];

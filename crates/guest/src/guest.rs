@@ -22,6 +22,13 @@ static MAILBOX: [AtomicU64; place::LENGTH] = [const { AtomicU64::new(0) }; place
 thread_local! {
     static TEXT: RefCell<String> = const { RefCell::new(String::new()) };
     static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+    static REPORT: RefCell<Report> = const { RefCell::new(Report { variables: Vec::new(), words: Vec::new() }) };
+}
+
+/// The variables that the host reads, and the words with the places of their texts.
+struct Report {
+    variables: Vec<(String, Reported)>,
+    words: Vec<u64>,
 }
 
 /// A place in the mailbox.
@@ -122,11 +129,45 @@ pub trait Guest {
 
     /// Handles the event in the mailbox.
     fn event(&mut self);
+
+    /// The variables of a congestion control by name: numbers, or words for states.
+    fn variables(&self) -> Vec<(String, Reported)> {
+        Vec::new()
+    }
+}
+
+/// The value of a variable.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reported {
+    /// A number; infinite for a bound that does not hold.
+    Number(f64),
+    /// A state's name.
+    Word(String),
 }
 
 /// Puts the description where the host finds it.
 pub fn describe(guest: &impl Guest) {
     say_json(&guest.describe());
+}
+
+/// Puts a guest's variables where the host finds them.
+pub fn variables(guest: &impl Guest) {
+    REPORT.with_borrow_mut(|report| {
+        let Report { variables, words } = report;
+        *variables = guest.variables();
+        words.clear();
+        for (name, value) in &*variables {
+            let (word, number) = match value {
+                Reported::Number(number) => ("", *number),
+                Reported::Word(word) => (word.as_str(), 0.0),
+            };
+            let address = |text: &str| if text.is_empty() { 0 } else { text.as_ptr() as u64 };
+            words.extend([address(name), name.len() as u64, address(word), word.len() as u64, number.to_bits()]);
+        }
+        let mut at = At(place::TEXT);
+        at.put(words.as_ptr() as u64);
+        at.put(variables.len() as u64);
+    });
 }
 
 /// Configures a guest. Returns 0, or 1 after an error.
@@ -347,14 +388,14 @@ pub use self::congestion::ControlHolder;
 
 #[cfg(feature = "tcp")]
 mod congestion {
-    use super::{At, Guest, given, parameters};
+    use super::{At, Guest, Reported, given, parameters};
     use crate::abi::{Begin, Kind, place};
     use crate::control::{ControlAnswer, ControlContext, Deliveries, deliver};
     use crate::description::{Description, Settings};
     use crate::record::Record;
     use netlull_document::ConfigError;
     use netlull_tcp::TcpOptions;
-    use netlull_tcp::cc::{CongestionControl, CongestionControlFactory, ControlEvent, PlugInControl};
+    use netlull_tcp::cc::{CongestionControl, CongestionControlFactory, ControlEvent, PlugInControl, Variable};
     use schemars::{JsonSchema, schema_for};
     use serde::de::DeserializeOwned;
     use serde_json::Value;
@@ -404,6 +445,20 @@ mod congestion {
             let mut rate = given::<Deliveries>(place::DELIVERIES);
             deliver(&given::<ControlEvent>(place::EVENT), &mut rate, control);
             ControlAnswer::of(control, rate.app_limited).write(&mut At(place::ANSWER));
+        }
+
+        fn variables(&self) -> Vec<(String, Reported)> {
+            let mut found = Vec::new();
+            if let Some(control) = &self.control {
+                control.variables(&mut |name, value| {
+                    let value = match value {
+                        Variable::Number(number) => Reported::Number(number),
+                        Variable::Word(word) => Reported::Word(word.to_owned()),
+                    };
+                    found.push((name.to_owned(), value));
+                });
+            }
+            found
         }
     }
 
@@ -493,6 +548,11 @@ macro_rules! export {
             #[unsafe(no_mangle)]
             extern "C" fn netlull_event() {
                 GUEST.with_borrow_mut(guest::Guest::event);
+            }
+
+            #[unsafe(no_mangle)]
+            extern "C" fn netlull_variables() {
+                GUEST.with_borrow(guest::variables);
             }
         }
     };

@@ -15,7 +15,7 @@ use netlull_tcp::delivery::{DeliveryRate, LostSegment};
 use netlull_tcp::{Config, TcpOptions};
 use netlull_units::{BitRate, Instant};
 use serde_json::{Map, Value};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// A module of a congestion control with its parameters.
 #[derive(Debug)]
@@ -73,8 +73,8 @@ impl CongestionControlFactory for Factory {
     fn build(&self, config: &Config, seed: u32) -> Box<dyn PlugInControl> {
         let plan = Plan::new(&self.configured, config, seed);
         let (answer, fault) = match plan.instance() {
-            Ok((_, answer)) => (answer, None),
-            Err(error) => (NO_WINDOW, Some(Box::new(error))),
+            Ok((_, answer)) => (answer, OnceLock::new()),
+            Err(error) => (NO_WINDOW, OnceLock::from(error)),
         };
         Box::new(ModuleControl { plan, instance: None, answer, fault })
     }
@@ -95,26 +95,28 @@ const NO_WINDOW: ControlAnswer = ControlAnswer {
 #[derive(Debug)]
 struct ModuleControl {
     plan: Plan,
-    instance: Option<Instance>,
+    /// Locked, because it also runs to report its variables to an observer.
+    instance: Option<Mutex<Instance>>,
     answer: ControlAnswer,
-    fault: Option<Box<ConfigError>>,
+    fault: OnceLock<ConfigError>,
 }
 
 impl ModuleControl {
     /// Delivers an event. `rate` is the state of deliveries, for events that need it.
     fn tell(&mut self, now: Instant, event: ControlEvent, rate: Deliveries) {
-        if self.fault.is_none()
+        if self.fault.get().is_none()
             && let Err(error) = self.ask(now, &event, rate)
         {
-            self.fault = Some(Box::new(error));
+            self.fault = OnceLock::from(error);
         }
     }
 
     fn ask(&mut self, now: Instant, event: &ControlEvent, rate: Deliveries) -> Result<(), ConfigError> {
         let instance = match &mut self.instance {
             Some(instance) => instance,
-            none => none.insert(self.plan.instance()?.0),
+            none => none.insert(Mutex::new(self.plan.instance()?.0)),
         };
+        let instance = instance.get_mut().unwrap_or_else(PoisonError::into_inner);
         rate.write(&mut instance.words_mut(place::DELIVERIES));
         instance.deliver(now, event)?;
         self.answer = instance.answer(place::ANSWER)?;
@@ -129,7 +131,10 @@ impl Clone for ModuleControl {
         let (plan, answer) = (self.plan.clone(), self.answer);
         let fault = match &self.instance {
             None => self.fault.clone(),
-            Some(instance) => Some(Box::new(instance.impossible(&"a copy in the middle of a connection"))),
+            Some(instance) => {
+                let instance = instance.lock().unwrap_or_else(PoisonError::into_inner);
+                OnceLock::from(instance.impossible(&"a copy in the middle of a connection"))
+            }
         };
         Self { plan, instance: None, answer, fault }
     }
@@ -201,7 +206,7 @@ impl CongestionControl for ModuleControl {
 
     fn on_delivery(&mut self, delivery: &Delivery, rate: &mut DeliveryRate) {
         self.tell(delivery.now, ControlEvent::OnDelivery(*delivery), Deliveries::of(rate));
-        if self.fault.is_none() {
+        if self.fault.get().is_none() {
             rate.set_app_limited(self.answer.app_limited);
         }
     }
@@ -223,11 +228,17 @@ impl CongestionControl for ModuleControl {
     }
 
     fn failure(&self) -> Option<&ConfigError> {
-        self.fault.as_deref()
+        self.fault.get()
     }
 
-    /// Reports nothing: the binary interface has no names of variables.
-    fn variables(&self, _each: &mut dyn FnMut(&str, Variable<'_>)) {}
+    fn variables(&self, each: &mut dyn FnMut(&str, Variable<'_>)) {
+        let Some(instance) = self.instance.as_ref().filter(|_| self.fault.get().is_none()) else { return };
+        let mut instance = instance.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Err(error) = instance.variables(each) {
+            // The next event finds it.
+            let _ = self.fault.set(error);
+        }
+    }
 
     fn owns_window(&self) -> bool {
         self.answer.owns_window

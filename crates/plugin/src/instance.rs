@@ -4,8 +4,12 @@ use crate::module::{Configured, one_line};
 use crate::parameters::{self, Parameters};
 use netlull_document::ConfigError;
 use netlull_guest::abi::{Begin, export, place};
+#[cfg(feature = "tcp")]
+use netlull_guest::abi::{MOST_VARIABLES, VariableWords};
 use netlull_guest::description::{Refusal, Settings};
 use netlull_guest::record::{BadWord, Record, Sink, Source};
+#[cfg(feature = "tcp")]
+use netlull_tcp::cc::Variable;
 use netlull_units::Instant;
 use serde_json::Value;
 use std::fmt;
@@ -302,6 +306,55 @@ impl Instance {
     }
 }
 
+#[cfg(feature = "tcp")]
+impl Instance {
+    /// Passes on the variables of a congestion control.
+    ///
+    /// # Errors
+    /// If the report fails, or is none.
+    pub fn variables(&mut self, each: &mut dyn FnMut(&str, Variable<'_>)) -> Result<(), ConfigError> {
+        let Ok(report) = self.instance.get_typed_func::<(), ()>(&self.store, export::VARIABLES) else { return Ok(()) };
+        let fuel = self.store.set_fuel(limit::EVENT);
+        fuel.and_then(|()| report.call(&mut self.store, ())).map_err(|error| self.failed(REPORT, &error))?;
+        let mut head = self.words(place::TEXT);
+        let (list, count) = (head.take(), head.take());
+        if count > MOST_VARIABLES as u64 {
+            let why = format!("it has {count} variables; expected at most {MOST_VARIABLES}");
+            return Err(self.unusable(REPORT, &why));
+        }
+        let outside = |what: &str| self.unusable(REPORT, &format!("{what} is no text in its memory"));
+        let list = self.bytes(list, count * VariableWords::WORDS as u64 * 8).ok_or_else(|| outside("the list"))?;
+        let mut words = Words(list.chunks_exact(8));
+        for _ in 0..count {
+            let variable = VariableWords::read(&mut words).map_err(|error| self.impossible(&error))?;
+            let text = |address, length| self.bytes(address, length).and_then(|bytes| std::str::from_utf8(bytes).ok());
+            let name = text(variable.name, variable.name_length).ok_or_else(|| outside("a name"))?;
+            if name.is_empty() || name.starts_with("C.") {
+                let why = format!("\"{}\" is a variable; expected a name that does not begin with C.", printable(name));
+                return Err(self.unusable(REPORT, &why));
+            }
+            if variable.state == 0 {
+                each(name, Variable::Number(variable.number));
+            } else {
+                let state = text(variable.state, variable.state_length).ok_or_else(|| outside("a state"))?;
+                each(name, Variable::Word(state));
+            }
+        }
+        // The list is no last word of a module that traps.
+        self.words_mut(place::TEXT + 1).put(0);
+        Ok(())
+    }
+
+    /// Bytes of the memory; `None` outside of it, or above the limit of a text.
+    fn bytes(&self, address: u64, length: u64) -> Option<&[u8]> {
+        let (from, length) = (usize::try_from(address).ok()?, usize::try_from(length).ok()?);
+        self.memory.data(&self.store).get(from..from.checked_add(length)?).filter(|bytes| bytes.len() <= limit::TEXT)
+    }
+}
+
+/// The name of the report of variables in errors.
+const REPORT: &str = "report of variables";
+
 /// The length of the mailbox in bytes.
 const LENGTH: usize = place::LENGTH * 8;
 
@@ -320,7 +373,7 @@ fn failure(file: &str, call: &str, error: &wasmi::Error, said: &str) -> ConfigEr
     let small = || format!("at most {} MiB of memory", limit::MEMORY >> 20);
     let (reason, expected) = match error.as_trap_code() {
         Some(TrapCode::OutOfFuel) => {
-            let most = if call.starts_with("event") { limit::EVENT } else { limit::START };
+            let most = if call.starts_with("event") || call == REPORT { limit::EVENT } else { limit::START };
             ("it does not return".to_owned(), format!("at most {most} instructions"))
         }
         Some(TrapCode::GrowthOperationLimited) => ("its memory or a table grows too much".to_owned(), small()),
@@ -333,4 +386,69 @@ fn failure(file: &str, call: &str, error: &wasmi::Error, said: &str) -> ConfigEr
         }
     };
     ConfigError::new("module", format!("{file}, whose {call} fails ({reason})"), expected)
+}
+
+#[cfg(all(test, feature = "tcp"))]
+mod tests {
+    use super::*;
+    use crate::module::Module;
+    use netlull_guest::abi::VERSION;
+
+    /// The report of a module whose list has these words, at 4096, and whose texts are at 2048.
+    fn reported(words: &[u64], count: u64, texts: &str, before: &str) -> Result<Vec<String>, String> {
+        let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("\\{byte:02x}")).collect::<String>();
+        let list: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let description = format!(r#"{{"netlull":{VERSION},"kind":"congestion_control","name":"toy"}}"#);
+        let say = |address: usize, length: u64| {
+            format!("(i64.store (i32.const 0) (i64.const {address})) (i64.store (i32.const 8) (i64.const {length}))")
+        };
+        let text = format!(
+            r#"(module (memory (export "memory") 1)
+            (data (i32.const 2048) "{}") (data (i32.const 4096) "{}") (data (i32.const 60000) "{}")
+            (func (export "netlull_mailbox") (result i32) i32.const 0)
+            (func (export "netlull_describe") {})
+            (func (export "netlull_create") (result i32) i32.const 0)
+            (func (export "netlull_event"))
+            (func (export "netlull_variables") {before} {}))"#,
+            hex(texts.as_bytes()),
+            hex(&list),
+            hex(description.as_bytes()),
+            say(60000, description.len() as u64),
+            say(4096, count),
+        );
+        let module =
+            Module::from_bytes("toy.wasm", &wat::parse_str(text).expect("a module")).map_err(|e| e.to_string())?;
+        let mut instance = Instance::new(module.code(), "toy.wasm").map_err(|error| error.to_string())?;
+        let mut found = Vec::new();
+        let done = instance.variables(&mut |name, value| found.push(format!("{name} {value:?}")));
+        done.map(|()| found).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn numbers_and_states_are_reported() {
+        let words = [2048, 4, 0, 0, 1.5_f64.to_bits(), 2052, 1, 2048, 3, 0, 2053, 3, 0, 9, f64::INFINITY.to_bits()];
+        let found = reported(&words, 3, "bandwinf", "").expect("a report");
+        assert_eq!(found, [r#"band Number(1.5)"#, r#"w Word("ban")"#, "inf Number(inf)"]);
+        assert_eq!(reported(&[], 0, "", ""), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn wrong_reports_are_named() {
+        let of = |words: &[u64], texts: &str| reported(words, 1, texts, "").expect_err("no report");
+        for (error, expected) in [
+            (
+                of(&[2048, 6, 0, 0, 0], "C.cwnd"),
+                "\"C.cwnd\" is a variable; expected a name that does not begin with C.",
+            ),
+            (of(&[2048, 0, 0, 0, 0], ""), "\"\" is a variable"),
+            (of(&[1 << 40, 4, 0, 0, 0], ""), "a name is no text in its memory"),
+            (of(&[2048, u64::MAX, 0, 0, 0], "band"), "a name is no text in its memory"),
+            (of(&[2048, 4, 65535, 4, 0], "band"), "a state is no text in its memory"),
+            (reported(&[], 65, "", "").expect_err("no report"), "it has 65 variables; expected at most 64"),
+            (reported(&[], 0, "", "unreachable").expect_err("no report"), "whose report of variables fails ("),
+            (reported(&[], 0, "", "(loop (br 0))").expect_err("no report"), "at most 1000000 instructions"),
+        ] {
+            assert!(error.contains(expected), "{error}");
+        }
+    }
 }

@@ -198,6 +198,9 @@ fn check_exports(code: &wasmi::Module) -> Result<(), String> {
         function(export::BUFFER, 1, 1)?;
         function(export::CONFIGURE, 0, 1)?;
     }
+    if code.get_export(export::VARIABLES).is_some() {
+        function(export::VARIABLES, 0, 0)?;
+    }
     Ok(())
 }
 

@@ -29,6 +29,33 @@ static inline void say(const char *text) {
     put(TEXT + 1, length);
 }
 
+// Reports a variable, in netlull_variables: a number, or the name of a state. Names and states must be constants.
+static uint64_t netlull_listed[MOST_VARIABLES * VARIABLE_WORDS];
+static inline uint64_t *netlull_report(const char *name) {
+    uint64_t count = get(TEXT + 1), length = 0;
+    if (count == MOST_VARIABLES) __builtin_trap();
+    uint64_t *variable = &netlull_listed[count * VARIABLE_WORDS];
+    while (name[length]) length++;
+    variable[VARIABLE_NAME] = (uintptr_t)name;
+    variable[VARIABLE_NAME_LENGTH] = length;
+    variable[VARIABLE_STATE] = 0;
+    put(TEXT + 1, count + 1);
+    return variable;
+}
+static inline void begin_report(void) {
+    put(TEXT, (uintptr_t)netlull_listed);
+    put(TEXT + 1, 0);
+}
+static inline void report_number(const char *name, double number) {
+    __builtin_memcpy(&netlull_report(name)[VARIABLE_NUMBER], &number, 8);
+}
+static inline void report_state(const char *name, const char *state) {
+    uint64_t *variable = netlull_report(name), length = 0;
+    while (state[length]) length++;
+    variable[VARIABLE_STATE] = (uintptr_t)state;
+    variable[VARIABLE_STATE_LENGTH] = length;
+}
+
 // Begins an answer without actions. The timeout stays.
 static inline void answer(void) { put(ANSWER_ACTIONS, 0); }
 

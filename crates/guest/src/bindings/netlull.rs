@@ -35,6 +35,41 @@ pub fn say(text: &'static str) {
     put(TEXT + 1, text.len() as u64);
 }
 
+static LISTED: [AtomicU64; MOST_VARIABLES * VARIABLE_WORDS] =
+    [const { AtomicU64::new(0) }; MOST_VARIABLES * VARIABLE_WORDS];
+
+/// Begins a report of variables, in `netlull_variables`.
+pub fn begin_report() {
+    put(TEXT, LISTED.as_ptr() as u64);
+    put(TEXT + 1, 0);
+}
+
+fn report(name: &'static str, state: &'static str, number: f64) {
+    let count = get(TEXT + 1) as usize;
+    let variable = &LISTED[count * VARIABLE_WORDS..];
+    let state_at = if state.is_empty() { 0 } else { state.as_ptr() as u64 };
+    for (place, word) in [
+        (VARIABLE_NAME, name.as_ptr() as u64),
+        (VARIABLE_NAME_LENGTH, name.len() as u64),
+        (VARIABLE_STATE, state_at),
+        (VARIABLE_STATE_LENGTH, state.len() as u64),
+        (VARIABLE_NUMBER, number.to_bits()),
+    ] {
+        variable[place].store(word, Relaxed);
+    }
+    put(TEXT + 1, count as u64 + 1);
+}
+
+/// Reports a variable that is a number.
+pub fn report_number(name: &'static str, number: f64) {
+    report(name, "", number);
+}
+
+/// Reports a variable that is the name of a state.
+pub fn report_state(name: &'static str, state: &'static str) {
+    report(name, state, 0.0);
+}
+
 /// Begins an answer without actions. The timeout stays.
 pub fn answer() {
     put(ANSWER_ACTIONS, 0);

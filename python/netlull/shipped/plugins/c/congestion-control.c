@@ -19,6 +19,13 @@ NETLULL_EXPORT(netlull_create) int netlull_create(void) {
     return 0;
 }
 
+// Variables for the tables of `netlull conformance` and of `variables = true` in [probe].
+NETLULL_EXPORT(netlull_variables) void netlull_variables(void) {
+    begin_report();
+    report_number("acked", (double)acked);
+    report_state("phase", get(CONTROL_CWND) < get(CONTROL_SSTHRESH) ? "slow start" : "avoidance");
+}
+
 NETLULL_EXPORT(netlull_event) void netlull_event(void) {
     uint64_t cwnd = get(CONTROL_CWND), ssthresh = get(CONTROL_SSTHRESH);
     switch (get(CONTROL_EVENT)) {

@@ -28,6 +28,14 @@ extern "C" fn netlull_create() -> i32 {
     0
 }
 
+/// Variables for the tables of `netlull conformance` and of `variables = true` in `[probe]`.
+#[unsafe(no_mangle)]
+extern "C" fn netlull_variables() {
+    begin_report();
+    report_number("acked", ACKED.load(Relaxed) as f64);
+    report_state("phase", if get(CONTROL_CWND) < get(CONTROL_SSTHRESH) { "slow start" } else { "avoidance" });
+}
+
 #[unsafe(no_mangle)]
 extern "C" fn netlull_event() {
     let (cwnd, ssthresh, smss) = (get(CONTROL_CWND), get(CONTROL_SSTHRESH), SMSS.load(Relaxed));
