@@ -1,7 +1,7 @@
 """Instructions of short whole runs, compared with stored ones: `make counts`, or `python benches/counts.py --help`.
 
-Each run is counted under callgrind, in a release build with fixed settings and without link-time optimisation. A
-count is in instructions per packet-hop. It depends only on the code and the compiler, not on other programs. The exit
+Each run is counted under callgrind, in the build of the tests (profile `fast`, with checks of overflow). A count is in
+instructions per packet-hop. It depends only on the code and the compiler, not on other programs. The exit
 code is 1 if a count has grown by more than 3 %.
 
 `benches/counts.csv` holds the counts. The last row of a name is its stored count, the earlier ones are its history. A
@@ -39,12 +39,6 @@ SCENARIOS = REPOSITORY / "python" / "netlull" / "shipped" / "scenarios"
 LARGEST_GROWTH = 0.03
 # A smaller change is not worth a row of the history.
 NOTABLE = 0.005
-# Link-time optimisation takes a minute, and makes small changes in code look large.
-BUILD = {
-    "CARGO_PROFILE_RELEASE_LTO": "off",
-    "CARGO_PROFILE_RELEASE_CODEGEN_UNITS": "16",
-    "CARGO_PROFILE_RELEASE_DEBUG": "none",
-}
 SECONDS = 20
 
 
@@ -191,7 +185,8 @@ def judge(counts: Mapping[str, float], reason: str | None) -> int:
 
 def counted_runs(chosen: Sequence[str]) -> dict[str, float]:
     """Counts the runs, one per processor at a time."""
-    program = built(BUILD)
+    # CI has its libraries already. Link-time optimisation would make small changes in code look large.
+    program = built("fast")
     scenarios = {name: scenario for name, scenario in runs().items() if name in (chosen or runs())}
     with ThreadPoolExecutor(max_workers=len(os.sched_getaffinity(0))) as pool:
         found = pool.map(lambda scenario: counted(program, scenario).per_hop, scenarios.values())

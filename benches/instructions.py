@@ -26,12 +26,14 @@ class Run(NamedTuple):
         return self.instructions / float(self.summary["packet_hops"])
 
 
-def built(settings: Mapping[str, str] | None = None) -> Path:
-    """Builds the program and returns its path. `settings` are variables for cargo."""
-    command = ["cargo", "build", "--release", "--quiet", "--locked", "-p", "netlull-sim", "--example", "dumbbell"]
-    subprocess.run(command, cwd=REPOSITORY, env={**os.environ, **(settings or {})}, check=True)
+def built(profile: str = "release") -> Path:
+    """Builds the program in a profile of cargo, and returns its path."""
+    # With the features that its libraries have in the whole workspace: those of the tests are not compiled again.
+    packages = ["--workspace", "--exclude", "netlull-components"]
+    command = ["cargo", "build", "--quiet", "--locked", "--profile", profile, *packages, "--example", "dumbbell"]
+    subprocess.run(command, cwd=REPOSITORY, check=True)
     target = Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target"))
-    return target / "release" / "examples" / "dumbbell"
+    return target / profile / "examples" / "dumbbell"
 
 
 def counted(program: Path, scenario: Mapping[str, Any]) -> Run:

@@ -3,7 +3,8 @@
     python benches/mechanisms.py [--store]
 
 The dumb-bells are those of `benches/run.py`, with one flow and with twenty, for 60 s of simulated time. They have four
-links each way, 10 Mb/s and a round trip of 50 ms. A controller is on the link from N1 to N2, one of eight. A station is
+links each way, 10 Mb/s and a round trip of 50 ms. A controller is on the link from N1 to N2, one of eight. In place of
+one, "departures as events" has a capacity that never changes: this link is the least that any controller needs. A station is
 at the receiver of each flow, behind the last link. Abilene is that of `benches/run.py`, too; ESTOP puts some of its
 links to sleep at 10 s. The table has the instructions per packet-hop of the run, and the added instructions per packet
 of the mechanism's own links. Each mechanism is compared with the same TCP without it, because estimators that read
@@ -41,27 +42,28 @@ G_ROUTER = {
     "min_rate": "1 Mb/s",
     "round_trip": {"kind": "timestamps", "initial": "100 ms"},
 }
+CONSTANT = {"kind": "steps", "steps": [{"at": "0 s", "rate": "10 Mb/s"}]}
 EACH_EVENT = {"pace": "event", "queue": "waiting_and_in_service"}
 RADIO = {"name": "phones", "radio": ["wavelan-dsss"]}
 SLEEP = {"sleep": [{"at": "10 s", "plan": {"kind": "estop", "threshold": 0.7}}]}
 
 
 class Case(NamedTuple):
-    """A mechanism: a controller of the link from N1 to N2, a station at each receiver, or other fields of the scenario.
+    """A mechanism: fields of the link from N1 to N2, a station at each receiver, or other fields of the scenario.
 
     The reference is the previous case without any.
     """
 
     name: str
     tcp: dict[str, Any] | None = None
-    controller: dict[str, Any] | None = None
+    link: dict[str, Any] | None = None
     station: dict[str, Any] | None = None
     fields: dict[str, Any] | None = None
 
     @property
     def is_plain(self) -> bool:
         """True if the network has no mechanism."""
-        return self.controller is None and self.station is None and self.fields is None
+        return self.link is None and self.station is None and self.fields is None
 
 
 class Count(NamedTuple):
@@ -80,17 +82,18 @@ def cases(network: str) -> Sequence[Case]:
     given = {"flows": {"kind": "fixed", "count": flows}}
     return (
         Case("no control"),
-        Case("practRA", controller=PRACTRA),
-        Case("Lull", controller=LULL),
-        Case("low-power idle", controller=LPI),
-        Case("AWM, N given", controller=AWM | given),
-        Case("AWM, N counted", controller=AWM),
+        Case("departures as events", link={"capacity": CONSTANT}),
+        Case("practRA", link={"controller": PRACTRA}),
+        Case("Lull", link={"controller": LULL}),
+        Case("low-power idle", link={"controller": LPI}),
+        Case("AWM, N given", link={"controller": AWM | given}),
+        Case("AWM, N counted", link={"controller": AWM}),
         Case("stations, always awake", station=RADIO),
         Case("stations, client shaper", station=RADIO | {"mechanism": {"kind": "client_shaper"}}),
         Case("stations, power saving", station=RADIO | {"mechanism": {"kind": "psm"}}),
         Case("no control, timestamps", TIMESTAMPS),
-        Case("G-Router, once per round trip", TIMESTAMPS, controller=G_ROUTER),
-        Case("G-Router, at every event", TIMESTAMPS, controller=G_ROUTER | EACH_EVENT),
+        Case("G-Router, once per round trip", TIMESTAMPS, link={"controller": G_ROUTER}),
+        Case("G-Router, at every event", TIMESTAMPS, link={"controller": G_ROUTER | EACH_EVENT}),
     )
 
 
@@ -98,7 +101,7 @@ def own_links(network: str, case: Case) -> set[str]:
     """Returns the names of the links with the mechanism."""
     if case.station is not None:
         return {f"N3-sink{flow}" for flow in range(NETWORKS[network][1])}
-    return {"N1-N2"} if case.controller is not None else set()
+    return {"N1-N2"} if case.link is not None else set()
 
 
 def document(network: str, case: Case, duration_s: float = DURATION_S) -> dict[str, Any]:
@@ -108,13 +111,13 @@ def document(network: str, case: Case, duration_s: float = DURATION_S) -> dict[s
     scenario["tcp"] |= case.tcp or {}
     if case.station is not None:
         scenario["station"] = [case.station | {"nodes": [f"sink{flow}" for flow in range(flows)]}]
-    if case.controller is not None:
+    if case.link is not None:
         links: list[dict[str, Any]] = scenario["link"]
         both = next(link for link in links if (link["from"], link["to"]) == ("N1", "N2"))
         there = {name: value for name, value in both.items() if name != "duplex"}
         back = there | {"from": "N2", "to": "N1"}
         place = links.index(both)
-        links[place : place + 1] = [there | {"controller": case.controller}, back]
+        links[place : place + 1] = [there | case.link, back]
     return scenario
 
 
