@@ -1,5 +1,7 @@
 # What people and CI run. `make help` lists it.
 SHELL := /bin/bash
+# Tests start hundreds of Pythons; without stored bytecode each would compile numpy and matplotlib again.
+unexport PYTHONDONTWRITEBYTECODE
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 .PHONY: help run test build-tests test-rust test-python test-bbr lint lint-rust lint-python lint-web bench bench-components counts measured dist-daemon docs lab fuzz generate benchmark benchmark-page portable netlulld dist test-dist clean setup tools lock

@@ -139,16 +139,6 @@ for (const scene of SCENES) {
       assert.equal(await figures(page), before);
     });
 
-    test("its charts and settings have names of their own", async (t) => {
-      const page = await opened(t, `scene=${scene}`);
-      await settled(page);
-      for (const name of [".panel figcaption", ".controls label"]) {
-        const names = await page.locator(name).allInnerTexts();
-        assert.ok(names.length > 0);
-        assert.equal(new Set(names).size, names.length, String(names));
-      }
-    });
-
     test("an address holds the whole scene, with the kept result", async (t) => {
       const page = await opened(t, `scene=${scene}`);
       const copied = await copies(page);
@@ -170,57 +160,72 @@ for (const scene of SCENES) {
       assert.ok(rows.some((row) => row.split(",")[1].endsWith(" (A)")), "the data of A is missing");
     });
 
-    test("data, picture and scenario can be taken away", async (t) => {
-      const page = await opened(t, `scene=${scene}`);
-      await settled(page);
-      const rows = (await saved(page, "Data (CSV)")).toString().trim().split("\r\n");
-      assert.equal(rows[0], "panel,series,x,y,x_axis,y_axis");
-      assert.ok(rows.length > 50, `${rows.length} rows`);
-      assert.deepEqual([...(await saved(page, "Picture (PNG)")).subarray(1, 4)], [...Buffer.from("PNG")]);
-      await page.getByRole("button", { name: "Open as TOML" }).click();
-      const toml = await page.getByRole("dialog").getByLabel("Scenario", { exact: true }).inputValue();
-      assert.match(toml, /^duration = "/m);
-      await page.getByRole("button", { name: "Edit here" }).click();
-      await page.waitForSelector(".free");
-      await settled(page);
-      assert.equal(await page.getByLabel("Scenario in TOML").inputValue(), toml);
-      assert.equal(await page.locator(".error").count(), 0);
-    });
-
-    test("the animation runs and pauses", async (t) => {
-      const page = await opened(t, `scene=${scene}`);
-      await settled(page);
-      // Slow, so that it never ends before the pause.
-      const seconds = await page.locator(".player input").evaluate(({ min, max }) => max - min);
-      await page.getByLabel("Speed").selectOption(seconds < 5 ? "0.01" : "0.1");
-      const start = await page.locator(".player input").inputValue();
-      await page.getByRole("button", { name: "Play" }).click();
-      await page.waitForFunction((start) => document.querySelector(".player input").value !== start, start);
-      await page.getByRole("button", { name: "Pause" }).click();
-      await page.getByRole("button", { name: "Play" }).waitFor();
-      const time = await page.locator(".player input").inputValue();
-      await page.waitForTimeout(200);
-      assert.equal(await page.locator(".player input").inputValue(), time);
-    });
-
-    for (const colorScheme of ["light", "dark"]) {
-      test(`everyone can use it (${colorScheme})`, async (t) => {
-        const page = await opened(t, `scene=${scene}`, { colorScheme, reducedMotion: "reduce" });
-        await settled(page);
-        await usable(page);
-        await page.getByRole("button", { name: "Keep as A" }).click();
-        await settled(page);
-        await page.getByRole("button", { name: "Open as TOML" }).click();
-        await usable(page);
-      });
-    }
-
-    test("the first chart is on the first screen, next to the numbers", async (t) => {
+    // These share a page, because each page is compiled, simulated and drawn first.
+    test("a page as it opens", async (t) => {
       const page = await opened(t, `scene=${scene}`, { viewport: { width: 1366, height: 768 } });
       await settled(page);
-      const [chart, numbers] = [await page.locator(".head .panel").boundingBox(), await page.locator("table.figures").boundingBox()];
-      assert.ok(chart.y + chart.height <= 768, `the chart ends at ${chart.y + chart.height}`);
-      assert.ok(numbers.x >= chart.x + chart.width && Math.abs(numbers.y - chart.y) < 40, JSON.stringify({ chart, numbers }));
+      await t.test("the first chart is on the first screen, next to the numbers", async () => {
+        const [chart, numbers] = [await page.locator(".head .panel").boundingBox(), await page.locator("table.figures").boundingBox()];
+        assert.ok(chart.y + chart.height <= 768, `the chart ends at ${chart.y + chart.height}`);
+        assert.ok(numbers.x >= chart.x + chart.width && Math.abs(numbers.y - chart.y) < 40, JSON.stringify({ chart, numbers }));
+      });
+
+      await t.test("its charts and settings have names of their own", async () => {
+        for (const name of [".panel figcaption", ".controls label"]) {
+          const names = await page.locator(name).allInnerTexts();
+          assert.ok(names.length > 0);
+          assert.equal(new Set(names).size, names.length, String(names));
+        }
+      });
+
+      await t.test("links lead to scenes, to pages, or to the project", async () => {
+        const links = await page.locator("a[href]").evaluateAll((found) => found.map((link) => link.getAttribute("href")));
+        const pages = links.filter((link) => !link.startsWith("#"));
+        assert.ok(pages.length > 0 && pages.every((link) => link.startsWith(PAGES) && link.endsWith(".md")), String(pages));
+      });
+
+      await t.test("the animation runs and pauses", async () => {
+        // Slow, so that it never ends before the pause.
+        const seconds = await page.locator(".player input").evaluate(({ min, max }) => max - min);
+        await page.getByLabel("Speed").selectOption(seconds < 5 ? "0.01" : "0.1");
+        const start = await page.locator(".player input").inputValue();
+        await page.getByRole("button", { name: "Play" }).click();
+        await page.waitForFunction((start) => document.querySelector(".player input").value !== start, start);
+        await page.getByRole("button", { name: "Pause" }).click();
+        await page.getByRole("button", { name: "Play" }).waitFor();
+        const time = await page.locator(".player input").inputValue();
+        await page.waitForTimeout(200);
+        assert.equal(await page.locator(".player input").inputValue(), time);
+      });
+
+      await t.test("data, picture and scenario can be taken away", async () => {
+        const rows = (await saved(page, "Data (CSV)")).toString().trim().split("\r\n");
+        assert.equal(rows[0], "panel,series,x,y,x_axis,y_axis");
+        assert.ok(rows.length > 50, `${rows.length} rows`);
+        assert.deepEqual([...(await saved(page, "Picture (PNG)")).subarray(1, 4)], [...Buffer.from("PNG")]);
+        await page.getByRole("button", { name: "Open as TOML" }).click();
+        const toml = await page.getByRole("dialog").getByLabel("Scenario", { exact: true }).inputValue();
+        assert.match(toml, /^duration = "/m);
+        await page.getByRole("button", { name: "Edit here" }).click();
+        await page.waitForSelector(".free");
+        await settled(page);
+        assert.equal(await page.getByLabel("Scenario in TOML").inputValue(), toml);
+        assert.equal(await page.locator(".error").count(), 0);
+      });
+    });
+
+    test("everyone can use it, in light and in dark colours", async (t) => {
+      const page = await opened(t, `scene=${scene}`, { reducedMotion: "reduce" });
+      await settled(page);
+      await usable(page);
+      await page.emulateMedia({ colorScheme: "dark" });
+      await usable(page);
+      await page.getByRole("button", { name: "Keep as A" }).click();
+      await settled(page);
+      await page.getByRole("button", { name: "Open as TOML" }).click();
+      await usable(page);
+      await page.emulateMedia({ colorScheme: "light" });
+      await usable(page);
     });
 
     for (const view of ["", "&view=first"]) {
@@ -244,8 +249,8 @@ for (const scene of SCENES) {
       });
     }
 
-    test("A and B are told apart, and no label waits for a value", async (t) => {
-      const page = await opened(t, `scene=${scene}`);
+    test("A and B are told apart under a long name, which is cut between characters, and no label waits for a value", async (t) => {
+      const page = await opened(t, `scene=${scene}&seed=${encodeURIComponent(`${"a".repeat(59)}😀😀`)}`);
       await settled(page);
       await page.getByRole("button", { name: "Keep as A" }).click();
       await settled(page);
@@ -257,22 +262,11 @@ for (const scene of SCENES) {
       const changes = await page.locator("table.figures tbody tr").evaluateAll((rows) => rows.map(({ cells }) => [cells[2].innerText, cells[3].innerText]));
       assert.ok(changes.some(([now]) => now.endsWith("%")));
       for (const [now, change] of changes) assert.equal(change.endsWith(" points"), now.endsWith(" %"), `${now}, ${change}`);
-    });
-
-    test("the first chart has a width to read on screens of every width", async (t) => {
-      const page = await opened(t, `scene=${scene}`);
-      await settled(page);
-      await page.getByRole("button", { name: "Keep as A" }).click();
+      // The first chart has a width to read on screens of every width.
       for (const width of [834, 911, 1024, 1270, 1290, 1366]) {
         await page.setViewportSize({ width, height: 768 });
         await page.waitForFunction(() => document.querySelector(".head .chart").getBoundingClientRect().width > 350);
       }
-    });
-
-    test("a long name in an address is cut between characters", async (t) => {
-      const page = await opened(t, `scene=${scene}&seed=${encodeURIComponent(`${"a".repeat(59)}😀😀`)}`);
-      await settled(page);
-      assert.equal(await page.locator("main").count(), 1);
     });
 
     test("a first look has three settings, a name, three numbers and a way to the rest", async (t) => {
@@ -298,14 +292,6 @@ for (const scene of SCENES) {
       await settled(page);
       assert.ok((await figures(page)).startsWith(shown));
       assert.doesNotMatch(page.url(), /view=first/);
-    });
-
-    test("links lead to scenes, to pages, or to the project", async (t) => {
-      const page = await opened(t, `scene=${scene}`);
-      await settled(page);
-      const links = await page.locator("a[href]").evaluateAll((found) => found.map((link) => link.getAttribute("href")));
-      const pages = links.filter((link) => !link.startsWith("#"));
-      assert.ok(pages.length > 0 && pages.every((link) => link.startsWith(PAGES) && link.endsWith(".md")), String(pages));
     });
   });
 }
