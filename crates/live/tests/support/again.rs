@@ -50,22 +50,22 @@ pub fn in_one_of_five<T>(mut run: impl FnMut() -> Result<T, String>) -> T {
     in_one_that_counts(|| Some(run())).expect("all of them count")
 }
 
-/// Does the same with runs that may be too late to count (`None`). It stops after the second such run. If none has
-/// counted, it judges nothing and prints so.
+/// Does the same with runs that may be too late to count (`None`). After the second late run it judges nothing and prints
+/// so: such a machine may have spoilt the runs in time, too.
 #[track_caller]
 pub fn in_one_that_counts<T>(mut run: impl FnMut() -> Option<Result<T, String>>) -> Option<T> {
     let (mut failures, mut late) = (Vec::new(), 0);
-    while failures.len() < 5 && late < 2 {
+    while late < 2 {
         match run() {
             Some(Ok(found)) => return Some(found),
             Some(Err(failure)) => {
                 println!("not this time: {failure}");
                 failures.push(failure);
+                assert!(failures.len() < 5, "in none of five runs: {}", failures.join("\n"));
             }
             None => late += 1,
         }
     }
-    assert!(failures.is_empty(), "in none of five runs, or of as many as were in time: {}", failures.join("\n"));
     skip("this machine is too busy");
     None
 }
