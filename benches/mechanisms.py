@@ -4,9 +4,9 @@
 
 The dumb-bells are those of `benches/run.py`, with one flow and with twenty, for 60 s of simulated time. They have four
 links each way, 10 Mb/s and a round trip of 50 ms. A controller is on the link from N1 to N2, one of eight. In place of
-one, "departures as events" has a capacity that never changes: every controller needs such a link. A station is at the
-receiver of each flow, behind the last link. Abilene is that of `benches/run.py`, too; ESTOP puts some of its links to
-sleep at 10 s. The table has the instructions per packet-hop of the run, and the added instructions per packet of the
+one, "departures as events" has a capacity that never changes: a link that practRA, Lull and gateways need. A station is
+at the receiver of each flow, behind the last link. Abilene is that of `benches/run.py`, too; ESTOP puts some of its
+links to sleep at 10 s. The table has the instructions per packet-hop of the run, and those added per packet of the
 mechanism's own links. Each mechanism is compared with the same TCP without it, because estimators that read timestamps
 require TCP to send them.
 """

@@ -447,16 +447,21 @@ mod congestion {
             ControlAnswer::of(control, rate.app_limited).write(&mut At(place::ANSWER));
         }
 
+        // A module gives up by a trap, which the host names.
+        #[allow(clippy::panic)]
         fn variables(&self) -> Vec<(String, Reported)> {
             let mut found = Vec::new();
             if let Some(control) = &self.control {
-                control.variables(&mut |name, value| {
+                let reported = control.variables(&mut |name, value| {
                     let value = match value {
                         Variable::Number(number) => Reported::Number(number),
                         Variable::Word(word) => Reported::Word(word.to_owned()),
                     };
                     found.push((name.to_owned(), value));
                 });
+                if let Err(error) = reported {
+                    panic!("{error}");
+                }
             }
             found
         }

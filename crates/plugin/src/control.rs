@@ -15,7 +15,7 @@ use netlull_tcp::delivery::{DeliveryRate, LostSegment};
 use netlull_tcp::{Config, TcpOptions};
 use netlull_units::{BitRate, Instant};
 use serde_json::{Map, Value};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A module of a congestion control with its parameters.
 #[derive(Debug)]
@@ -73,8 +73,8 @@ impl CongestionControlFactory for Factory {
     fn build(&self, config: &Config, seed: u32) -> Box<dyn PlugInControl> {
         let plan = Plan::new(&self.configured, config, seed);
         let (answer, fault) = match plan.instance() {
-            Ok((_, answer)) => (answer, OnceLock::new()),
-            Err(error) => (NO_WINDOW, OnceLock::from(error)),
+            Ok((_, answer)) => (answer, None),
+            Err(error) => (NO_WINDOW, Some(Box::new(error))),
         };
         Box::new(ModuleControl { plan, instance: None, answer, fault })
     }
@@ -98,16 +98,16 @@ struct ModuleControl {
     /// Locked, because it also runs to report its variables to an observer.
     instance: Option<Mutex<Instance>>,
     answer: ControlAnswer,
-    fault: OnceLock<ConfigError>,
+    fault: Option<Box<ConfigError>>,
 }
 
 impl ModuleControl {
     /// Delivers an event. `rate` is the state of deliveries, for events that need it.
     fn tell(&mut self, now: Instant, event: ControlEvent, rate: Deliveries) {
-        if self.fault.get().is_none()
+        if self.fault.is_none()
             && let Err(error) = self.ask(now, &event, rate)
         {
-            self.fault = OnceLock::from(error);
+            self.fault = Some(Box::new(error));
         }
     }
 
@@ -133,7 +133,7 @@ impl Clone for ModuleControl {
             None => self.fault.clone(),
             Some(instance) => {
                 let instance = instance.lock().unwrap_or_else(PoisonError::into_inner);
-                OnceLock::from(instance.impossible(&"a copy in the middle of a connection"))
+                Some(Box::new(instance.impossible(&"a copy in the middle of a connection")))
             }
         };
         Self { plan, instance: None, answer, fault }
@@ -206,7 +206,7 @@ impl CongestionControl for ModuleControl {
 
     fn on_delivery(&mut self, delivery: &Delivery, rate: &mut DeliveryRate) {
         self.tell(delivery.now, ControlEvent::OnDelivery(*delivery), Deliveries::of(rate));
-        if self.fault.get().is_none() {
+        if self.fault.is_none() {
             rate.set_app_limited(self.answer.app_limited);
         }
     }
@@ -228,16 +228,12 @@ impl CongestionControl for ModuleControl {
     }
 
     fn failure(&self) -> Option<&ConfigError> {
-        self.fault.get()
+        self.fault.as_deref()
     }
 
-    fn variables(&self, each: &mut dyn FnMut(&str, Variable<'_>)) {
-        let Some(instance) = self.instance.as_ref().filter(|_| self.fault.get().is_none()) else { return };
-        let mut instance = instance.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Err(error) = instance.variables(each) {
-            // The next event finds it.
-            let _ = self.fault.set(error);
-        }
+    fn variables(&self, each: &mut dyn FnMut(&str, Variable<'_>)) -> Result<(), ConfigError> {
+        let Some(instance) = self.instance.as_ref().filter(|_| self.fault.is_none()) else { return Ok(()) };
+        instance.lock().unwrap_or_else(PoisonError::into_inner).variables(each)
     }
 
     fn owns_window(&self) -> bool {

@@ -199,9 +199,7 @@ impl Instance {
 
     /// Calls a function of the start. Returns the text that it has left, if it succeeds.
     fn start(&mut self, name: &str) -> Result<Option<String>, ConfigError> {
-        let mut head = self.words_mut(place::TEXT);
-        head.put(0);
-        head.put(0);
+        self.clear_text();
         let fuel = self.store.set_fuel(limit::START);
         let function = self.instance.get_typed_func::<(), i32>(&self.store, name);
         let status = fuel.and(function).and_then(|function| function.call(&mut self.store, ()));
@@ -267,6 +265,12 @@ impl Instance {
         WordsMut(memory.get_mut(from..self.mailbox + LENGTH).unwrap_or_default().chunks_exact_mut(8))
     }
 
+    fn clear_text(&mut self) {
+        let mut head = self.words_mut(place::TEXT);
+        head.put(0);
+        head.put(0);
+    }
+
     /// The text of the module; `None` if it is none or outside of the memory.
     fn text(&self) -> Option<String> {
         let mut words = self.words(place::TEXT);
@@ -314,43 +318,68 @@ impl Instance {
     /// If the report fails, or is none.
     pub fn variables(&mut self, each: &mut dyn FnMut(&str, Variable<'_>)) -> Result<(), ConfigError> {
         let Ok(report) = self.instance.get_typed_func::<(), ()>(&self.store, export::VARIABLES) else { return Ok(()) };
+        self.clear_text();
         let fuel = self.store.set_fuel(limit::EVENT);
-        fuel.and_then(|()| report.call(&mut self.store, ())).map_err(|error| self.failed(REPORT, &error))?;
+        let done = fuel.and_then(|()| report.call(&mut self.store, ()));
+        done.map_err(|error| {
+            // A list, which has zero bytes, is no message.
+            let said = self.text().filter(|text| !text.contains('\0')).unwrap_or_default();
+            failure(&self.file, REPORT, &error, &said)
+        })?;
         let mut head = self.words(place::TEXT);
         let (list, count) = (head.take(), head.take());
+        let refuse = |what: String, expected: &str| {
+            Err(ConfigError::new("module", format!("{}, whose {REPORT} {what}", self.file), expected))
+        };
         if count > MOST_VARIABLES as u64 {
-            let why = format!("it has {count} variables; expected at most {MOST_VARIABLES}");
-            return Err(self.unusable(REPORT, &why));
+            return refuse(format!("has {count}"), &format!("at most {MOST_VARIABLES}"));
         }
-        let outside = |what: &str| self.unusable(REPORT, &format!("{what} is no text in its memory"));
-        let list = self.bytes(list, count * VariableWords::WORDS as u64 * 8).ok_or_else(|| outside("the list"))?;
+        let Some(list) = self.bytes(list, count * VariableWords::WORDS as u64 * 8) else {
+            return refuse("has a list outside of its memory".into(), "an address in its memory");
+        };
         let mut words = Words(list.chunks_exact(8));
+        let mut names: Vec<&str> = Vec::new();
         for _ in 0..count {
             let variable = VariableWords::read(&mut words).map_err(|error| self.impossible(&error))?;
-            let text = |address, length| self.bytes(address, length).and_then(|bytes| std::str::from_utf8(bytes).ok());
-            let name = text(variable.name, variable.name_length).ok_or_else(|| outside("a name"))?;
-            if name.is_empty() || name.starts_with("C.") {
-                let why = format!("\"{}\" is a variable; expected a name that does not begin with C.", printable(name));
-                return Err(self.unusable(REPORT, &why));
+            let text = |address, length| {
+                let text = std::str::from_utf8(self.bytes(address, length)?).ok()?;
+                (1..=LONGEST_NAME).contains(&text.len()).then_some(text).filter(|text| !text.contains(char::is_control))
+            };
+            let Some(name) = text(variable.name, variable.name_length) else {
+                return refuse("has a name that is no text".into(), NAME);
+            };
+            if name.starts_with("C.") {
+                return refuse(format!("has \"{name}\""), "a name that does not begin with C.");
             }
+            if names.contains(&name) {
+                return refuse(format!("has \"{name}\" twice"), "each name once");
+            }
+            names.push(name);
             if variable.state == 0 {
                 each(name, Variable::Number(variable.number));
-            } else {
-                let state = text(variable.state, variable.state_length).ok_or_else(|| outside("a state"))?;
+            } else if let Some(state) = text(variable.state, variable.state_length) {
                 each(name, Variable::Word(state));
+            } else {
+                return refuse(format!("has \"{name}\" with a state that is no text"), NAME);
             }
         }
-        // The list is no last word of a module that traps.
-        self.words_mut(place::TEXT + 1).put(0);
+        // Nor are they the last words of a module that fails later.
+        self.clear_text();
         Ok(())
     }
 
-    /// Bytes of the memory; `None` outside of it, or above the limit of a text.
+    /// Bytes of the memory; `None` outside of it.
     fn bytes(&self, address: u64, length: u64) -> Option<&[u8]> {
         let (from, length) = (usize::try_from(address).ok()?, usize::try_from(length).ok()?);
-        self.memory.data(&self.store).get(from..from.checked_add(length)?).filter(|bytes| bytes.len() <= limit::TEXT)
+        self.memory.data(&self.store).get(from..from.checked_add(length)?)
     }
 }
+
+/// The length of the name of a variable or of a state, in bytes.
+#[cfg(feature = "tcp")]
+const LONGEST_NAME: usize = 64;
+#[cfg(feature = "tcp")]
+const NAME: &str = "1 to 64 bytes of UTF-8 in its memory, without control characters";
 
 /// The name of the report of variables in errors.
 const REPORT: &str = "report of variables";
@@ -436,15 +465,18 @@ mod tests {
     fn wrong_reports_are_named() {
         let of = |words: &[u64], texts: &str| reported(words, 1, texts, "").expect_err("no report");
         for (error, expected) in [
+            (of(&[2048, 6, 0, 0, 0], "C.cwnd"), "has \"C.cwnd\"; expected a name that does not begin with C."),
+            (of(&[2048, 0, 0, 0, 0], ""), "has a name that is no text; expected 1 to 64 bytes"),
+            (of(&[2048, 65, 0, 0, 0], &"x".repeat(65)), "has a name that is no text"),
+            (of(&[2048, 3, 0, 0, 0], "a\nb"), "has a name that is no text"),
+            (of(&[1 << 40, 4, 0, 0, 0], ""), "has a name that is no text"),
+            (of(&[2048, u64::MAX, 0, 0, 0], "band"), "has a name that is no text"),
+            (of(&[2048, 4, 65535, 4, 0], "band"), "has \"band\" with a state that is no text"),
+            (reported(&[2048, 1, 0, 0, 0, 2048, 1, 0, 0, 0], 2, "x", "").expect_err("no report"), "has \"x\" twice"),
             (
-                of(&[2048, 6, 0, 0, 0], "C.cwnd"),
-                "\"C.cwnd\" is a variable; expected a name that does not begin with C.",
+                reported(&[], 65, "", "").expect_err("no report"),
+                "whose report of variables has 65; expected at most 64",
             ),
-            (of(&[2048, 0, 0, 0, 0], ""), "\"\" is a variable"),
-            (of(&[1 << 40, 4, 0, 0, 0], ""), "a name is no text in its memory"),
-            (of(&[2048, u64::MAX, 0, 0, 0], "band"), "a name is no text in its memory"),
-            (of(&[2048, 4, 65535, 4, 0], "band"), "a state is no text in its memory"),
-            (reported(&[], 65, "", "").expect_err("no report"), "it has 65 variables; expected at most 64"),
             (reported(&[], 0, "", "unreachable").expect_err("no report"), "whose report of variables fails ("),
             (reported(&[], 0, "", "(loop (br 0))").expect_err("no report"), "at most 1000000 instructions"),
         ] {

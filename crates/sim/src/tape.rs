@@ -306,8 +306,8 @@ impl<L: Listener> Listener for Recorded<L> {
         self.plugin.owns_window()
     }
 
-    fn variables(&self, each: &mut dyn FnMut(&str, Variable<'_>)) {
-        self.plugin.variables(each);
+    fn variables(&self, each: &mut dyn FnMut(&str, Variable<'_>)) -> Result<(), ConfigError> {
+        self.plugin.variables(each)
     }
 
     fn reseed(&mut self, seed: u32) {

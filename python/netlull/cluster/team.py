@@ -162,9 +162,9 @@ class ClusterTeam:
         numbers: dict[_engine.Checked, int] = {}
         runs = [(numbers.setdefault(job.scenario, len(numbers)), job.seed) for job in jobs]
         key = f"{self._name}-{next(self._numbers)}"
+        texts = [self._text(scenario) for scenario in numbers]
+        work_of = (_engine.identity(), self._name, self._memory, pass_on(), runs, *texts)
         with self._cluster.reached():
-            texts = [self._text(scenario) for scenario in numbers]
-            work_of = (_engine.identity(), self._name, self._memory, pass_on(), runs, *texts)
             future = self._client.submit(work, *work_of, key=key, pure=False)
         self._batches[key] = _Batch(jobs, future, is_alone, sum(job.expected_hops for job in jobs))
         future.add_done_callback(self._done.put)
@@ -177,7 +177,9 @@ class ClusterTeam:
         if len(text) > _LONG_TEXT:
             if len(self._texts) == _LONG_TEXTS:
                 del self._texts[next(iter(self._texts))]
-            text = self._texts[scenario] = self._client.submit(as_is, text, key=f"{self._name}-{next(self._numbers)}")
+            with self._cluster.reached():
+                text = self._client.submit(as_is, text, key=f"{self._name}-{next(self._numbers)}")
+            self._texts[scenario] = text
         return text
 
     def _arrived(self) -> list[Future]:

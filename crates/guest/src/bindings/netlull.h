@@ -30,11 +30,11 @@ static inline void say(const char *text) {
 }
 
 // Reports a variable, in netlull_variables: a number, or the name of a state. Names and states must be constants.
-static uint64_t netlull_listed[MOST_VARIABLES * VARIABLE_WORDS];
+// The last place takes those above the limit, which netlull refuses.
+static uint64_t netlull_listed[(MOST_VARIABLES + 1) * VARIABLE_WORDS];
 static inline uint64_t *netlull_report(const char *name) {
     uint64_t count = get(TEXT + 1), length = 0;
-    if (count == MOST_VARIABLES) __builtin_trap();
-    uint64_t *variable = &netlull_listed[count * VARIABLE_WORDS];
+    uint64_t *variable = &netlull_listed[(count < MOST_VARIABLES ? count : MOST_VARIABLES) * VARIABLE_WORDS];
     while (name[length]) length++;
     variable[VARIABLE_NAME] = (uintptr_t)name;
     variable[VARIABLE_NAME_LENGTH] = length;

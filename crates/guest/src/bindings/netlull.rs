@@ -35,8 +35,9 @@ pub fn say(text: &'static str) {
     put(TEXT + 1, text.len() as u64);
 }
 
-static LISTED: [AtomicU64; MOST_VARIABLES * VARIABLE_WORDS] =
-    [const { AtomicU64::new(0) }; MOST_VARIABLES * VARIABLE_WORDS];
+/// The last place takes variables above the limit, which netlull refuses.
+static LISTED: [AtomicU64; (MOST_VARIABLES + 1) * VARIABLE_WORDS] =
+    [const { AtomicU64::new(0) }; (MOST_VARIABLES + 1) * VARIABLE_WORDS];
 
 /// Begins a report of variables, in `netlull_variables`.
 pub fn begin_report() {
@@ -46,7 +47,7 @@ pub fn begin_report() {
 
 fn report(name: &'static str, state: &'static str, number: f64) {
     let count = get(TEXT + 1) as usize;
-    let variable = &LISTED[count * VARIABLE_WORDS..];
+    let variable = &LISTED[count.min(MOST_VARIABLES) * VARIABLE_WORDS..];
     let state_at = if state.is_empty() { 0 } else { state.as_ptr() as u64 };
     for (place, word) in [
         (VARIABLE_NAME, name.as_ptr() as u64),

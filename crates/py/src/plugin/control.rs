@@ -14,7 +14,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyString};
 use serde_json::{Map, Value};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// Reads a congestion control from its table in a document.
 pub(super) fn load(fields: &Map<String, Value>) -> Result<Arc<dyn CongestionControlFactory>, ConfigError> {
@@ -109,9 +109,9 @@ impl Listener for Endpoint {
         self.owns_window
     }
 
-    fn variables(&self, each: &mut dyn FnMut(&str, Variable<'_>)) {
+    fn variables(&self, each: &mut dyn FnMut(&str, Variable<'_>)) -> Result<(), ConfigError> {
         match &self.state {
-            State::Unborn => {}
+            State::Unborn => Ok(()),
             State::Live(object) => object.variables(each),
             State::Recorded(object) => object.variables(each),
         }
@@ -128,8 +128,6 @@ struct Object {
     cwnd: u64,
     ssthresh: u64,
     pacing_rate: Option<BitRate>,
-    /// The error of `variables`, which is an answer to the next event.
-    fault: OnceLock<ConfigError>,
 }
 
 impl Object {
@@ -138,7 +136,7 @@ impl Object {
         let methods = object.call_method0("_methods").and_then(|methods| Ok(methods.cast_into::<PyDict>()?.unbind()));
         let methods = methods.map_err(|error| refused(py, error, "class"))?;
         let (object, deliveries) = (object.unbind(), class.attribute("deliveries")?);
-        Ok(Self { object, methods, deliveries, cwnd: 0, ssthresh: u64::MAX, pacing_rate: None, fault: OnceLock::new() })
+        Ok(Self { object, methods, deliveries, cwnd: 0, ssthresh: u64::MAX, pacing_rate: None })
     }
 
     /// Calls the method of an event.
@@ -223,9 +221,6 @@ fn bytes(value: &Bound<'_, PyAny>, name: &str) -> Result<u64, ConfigError> {
 
 impl Listener for Object {
     fn hear(&mut self, event: &ControlEvent) -> Result<Answer, ConfigError> {
-        if let Some(fault) = self.fault.take() {
-            return Err(fault);
-        }
         Python::attach(|py| {
             if let ControlEvent::OnEstablished(start) = event {
                 self.cwnd = start.initial_window;
@@ -238,12 +233,8 @@ impl Listener for Object {
         })
     }
 
-    fn variables(&self, each: &mut dyn FnMut(&str, Variable<'_>)) {
-        Python::attach(|py| {
-            if let Err(error) = self.pass_variables(py, each) {
-                let _ = self.fault.set(refused(py, error, "variables"));
-            }
-        });
+    fn variables(&self, each: &mut dyn FnMut(&str, Variable<'_>)) -> Result<(), ConfigError> {
+        Python::attach(|py| self.pass_variables(py, each).map_err(|error| refused(py, error, "variables")))
     }
 }
 

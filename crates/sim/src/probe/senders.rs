@@ -4,7 +4,7 @@
 use super::{Column, Table, Word, ssthresh};
 use crate::net::ids::FlowId;
 use netlull_tcp::cc::Variable;
-use netlull_tcp::{Counters, Endpoint, RecoveryPhase, Segment};
+use netlull_tcp::{Counters, Endpoint, Fault, RecoveryPhase, Segment};
 use netlull_units::Instant;
 
 /// The selected tables of senders.
@@ -113,6 +113,7 @@ pub struct SenderProbe {
     segments: Option<SegmentColumns>,
     events: Option<EventColumns>,
     variables: Option<VariableColumns>,
+    fault: Option<(FlowId, Fault)>,
     /// The last state per TCP flow; `None` for flows without a probe.
     seen: Vec<Option<Seen>>,
 }
@@ -125,6 +126,7 @@ impl SenderProbe {
             segments: tables.segments.then(SegmentColumns::default),
             events: tables.events.then(EventColumns::default),
             variables: tables.variables.then(VariableColumns::default),
+            fault: None,
             seen: chosen.iter().map(|chosen| chosen.then(Seen::default)).collect(),
         })
     }
@@ -173,7 +175,7 @@ impl SenderProbe {
         let (Some(columns), Some(Some(seen))) = (&mut self.variables, self.seen.get_mut(flow.index())) else { return };
         let known = &mut seen.variables;
         let mut place = 0;
-        sender.variables(&mut |name, value| {
+        let reported = sender.variables(&mut |name, value| {
             match known.get_mut(place) {
                 Some(last) if last.name == name => {
                     if !last.is(value) {
@@ -190,6 +192,16 @@ impl SenderProbe {
             }
             place += 1;
         });
+        if let Err(error) = reported {
+            self.fault.get_or_insert((flow, Fault { at: now, error }));
+            self.variables = None;
+        }
+    }
+
+    /// The first report of variables that failed, and its flow.
+    #[must_use]
+    pub fn fault(&self) -> Option<&(FlowId, Fault)> {
+        self.fault.as_ref()
     }
 
     /// The requested tables.

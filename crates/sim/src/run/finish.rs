@@ -32,12 +32,20 @@ pub(super) enum Wanted {
     All,
 }
 
-/// The first fault of a custom congestion control, in the order of the flows.
+/// The first fault of a custom congestion control, in the order of the flows, or of a report of its variables.
 fn broken_congestion_control(world: &World, scenario: &Scenario) -> Option<MachineError> {
-    scenario.tcp_flows.iter().zip(world.hosts.endpoints.chunks(2)).find_map(|(flow, ends)| {
-        let Fault { at, error } = ends.iter().find_map(Endpoint::congestion_control_fault)?.clone();
-        let place = format!("flow.{}.tcp.congestion_control", flow.path.name);
-        Some(MachineError { place, machine: flow.config.congestion_control.name().to_owned(), at, error })
+    let ends = world.hosts.endpoints.chunks(2).take(scenario.tcp_flows.len());
+    let faults = ends.map(|ends| ends.iter().find_map(Endpoint::congestion_control_fault));
+    let in_event = faults.enumerate().find_map(|(flow, fault)| Some((flow, fault?)));
+    let in_report = || world.observers.senders.as_ref()?.fault().map(|(flow, fault)| (flow.index(), fault));
+    let (flow, Fault { at, error }) = in_event.or_else(in_report)?;
+    let flow = scenario.tcp_flows.get(flow)?;
+    let place = format!("flow.{}.tcp.congestion_control", flow.path.name);
+    Some(MachineError {
+        place,
+        machine: flow.config.congestion_control.name().to_owned(),
+        at: *at,
+        error: error.clone(),
     })
 }
 

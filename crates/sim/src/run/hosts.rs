@@ -207,6 +207,9 @@ impl Hosts {
         net.schedule.set_if_earlier(net.order.timer(agent), endpoint.next_timeout());
         if agent.is_sender() {
             self.watch_sender(now, agent, observers);
+            if observers.follows && observers.have_failed() {
+                net.end = Instant::ZERO;
+            }
         }
     }
 

@@ -120,6 +120,11 @@ impl Observers {
         }
     }
 
+    /// True if a report of variables has failed.
+    pub fn have_failed(&self) -> bool {
+        self.senders.as_ref().is_some_and(|senders| senders.fault().is_some())
+    }
+
     /// Reports an acknowledgement at a flow's sender.
     #[cold]
     pub fn turned(&mut self, now: Instant, flow: FlowId, sender: &Endpoint) {

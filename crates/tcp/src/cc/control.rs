@@ -238,7 +238,12 @@ pub trait CongestionControl {
 
     /// Reports the variables of the algorithm to an observer, with the names and units of its specification. The order
     /// is the same in each call.
-    fn variables(&self, _each: &mut dyn FnMut(&str, Variable<'_>)) {}
+    ///
+    /// # Errors
+    /// If the report fails. It ends the run.
+    fn variables(&self, _each: &mut dyn FnMut(&str, Variable<'_>)) -> Result<(), ConfigError> {
+        Ok(())
+    }
 
     /// True if [`cwnd`](Self::cwnd) also holds in recovery, which then must not reduce the window itself.
     #[inline]

@@ -8,6 +8,7 @@ use super::{Ack, CongestionControl, Cubic6, Idle, Loss, Recovered, Spurious, Sta
 use crate::config::{Algorithm, Config, CwndUnit, Increase, RepeatedTimeout, SsthreshFrom};
 use crate::number::{float, whole};
 use crate::recovery::RecoveryPhase;
+use netlull_document::ConfigError;
 use netlull_units::{Bytes, Duration, Instant};
 
 /// The algorithm's entry of the catalogue.
@@ -388,8 +389,9 @@ impl CongestionControl for Cubic {
         }
     }
 
-    fn variables(&self, each: &mut dyn FnMut(&str, Variable<'_>)) {
+    fn variables(&self, each: &mut dyn FnMut(&str, Variable<'_>)) -> Result<(), ConfigError> {
         self.each_variable(each);
+        Ok(())
     }
 }
 

@@ -117,7 +117,12 @@ pub trait Listener: Debug + Send + Sync {
     }
 
     /// Reports its variables to an observer.
-    fn variables(&self, _each: &mut dyn FnMut(&str, Variable<'_>)) {}
+    ///
+    /// # Errors
+    /// If the report fails. It ends the run.
+    fn variables(&self, _each: &mut dyn FnMut(&str, Variable<'_>)) -> Result<(), ConfigError> {
+        Ok(())
+    }
 
     /// True if its window also holds in recovery.
     fn owns_window(&self) -> bool {
@@ -247,8 +252,8 @@ impl<L: Listener> CongestionControl for Heard<L> {
         2 * self.smss
     }
 
-    fn variables(&self, each: &mut dyn FnMut(&str, Variable<'_>)) {
-        self.listener.variables(each);
+    fn variables(&self, each: &mut dyn FnMut(&str, Variable<'_>)) -> Result<(), ConfigError> {
+        self.listener.variables(each)
     }
 
     fn owns_window(&self) -> bool {
@@ -369,8 +374,8 @@ impl CongestionControl for Watched {
         self.control.owns_window()
     }
 
-    fn variables(&self, each: &mut dyn FnMut(&str, Variable<'_>)) {
-        self.control.variables(each);
+    fn variables(&self, each: &mut dyn FnMut(&str, Variable<'_>)) -> Result<(), ConfigError> {
+        self.control.variables(each)
     }
 }
 

@@ -394,14 +394,17 @@ impl Endpoint {
 
     /// Reports the connection's variables, with the names of draft-ietf-ccwg-bbr-06 section 2.1, and those of the
     /// congestion control.
-    pub fn variables(&self, each: &mut dyn FnMut(&str, Variable<'_>)) {
+    ///
+    /// # Errors
+    /// If the report of a custom congestion control fails.
+    pub fn variables(&self, each: &mut dyn FnMut(&str, Variable<'_>)) -> Result<(), netlull_document::ConfigError> {
         use crate::number::float;
         each("C.cwnd", Variable::Number(float(self.cwnd())));
         each("C.inflight", Variable::Number(float(self.flight())));
         if let Some(rate) = self.cc.pacing_rate() {
             each("C.pacing_rate", Variable::Number(float(rate.as_bps()) / 8.0));
         }
-        self.cc.variables(each);
+        self.cc.variables(each)
     }
 
     /// The first answer of a custom congestion control that stops the connection: no window or no pacing rate.

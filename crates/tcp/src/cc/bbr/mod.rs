@@ -25,6 +25,7 @@ use crate::delivery::{DeliveryRate, LostSegment};
 use crate::number::whole;
 use crate::recovery::RecoveryPhase;
 use filter::{EXTRA_ACKED_ROUNDS, MaxBandwidth, MaxOverRounds, Random};
+use netlull_document::ConfigError;
 use netlull_units::{BitRate, Duration, Instant};
 
 /// The algorithm's entry of the catalogue.
@@ -542,8 +543,9 @@ impl CongestionControl for Bbr {
         self.send_quantum
     }
 
-    fn variables(&self, each: &mut dyn FnMut(&str, Variable<'_>)) {
+    fn variables(&self, each: &mut dyn FnMut(&str, Variable<'_>)) -> Result<(), ConfigError> {
         self.each_variable(each);
+        Ok(())
     }
 
     #[inline]
