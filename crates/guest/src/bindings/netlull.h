@@ -29,8 +29,7 @@ static inline void say(const char *text) {
     put(TEXT + 1, length);
 }
 
-// Reports a variable, in netlull_variables: a number, or the name of a state. Names and states must be constants.
-// The last place takes those above the limit, which netlull refuses.
+// The reported variables. The last place takes those above the limit, which netlull refuses.
 static uint64_t netlull_listed[(MOST_VARIABLES + 1) * VARIABLE_WORDS];
 static inline uint64_t *netlull_report(const char *name) {
     uint64_t count = get(TEXT + 1), length = 0;
@@ -42,10 +41,14 @@ static inline uint64_t *netlull_report(const char *name) {
     put(TEXT + 1, count + 1);
     return variable;
 }
+
+// Begins a report of variables, in netlull_variables.
 static inline void begin_report(void) {
     put(TEXT, (uintptr_t)netlull_listed);
     put(TEXT + 1, 0);
 }
+
+// Reports a number, or the name of a state. Names must be constants.
 static inline void report_number(const char *name, double number) {
     __builtin_memcpy(&netlull_report(name)[VARIABLE_NUMBER], &number, 8);
 }
