@@ -124,14 +124,11 @@ def test_a_trap_ends_a_simulation_with_place_file_event_reason_and_time(bad: Sce
 
 
 def test_a_report_that_fails_ends_a_simulation(tmp_path: Path) -> None:
-    if why := can_build("c"):
-        pytest.skip(why)
-    folder = tmp_path / "mine"
-    netlull("plugin", "new", str(folder), "--language", "c", "--kind", "congestion-control")
-    source = (folder / "mine.c").read_text(encoding="utf-8")
-    (folder / "mine.c").write_text(source.replace("begin_report();", ""), encoding="utf-8")
-    subprocess.run([folder / "build.sh"], check=True)
-    tcp = {"preset": "linux-6", "congestion_control": {"kind": "wasm", "module": str(folder / "mine.wasm")}}
+    module = built(tmp_path / "mine", "c", "congestion-control")
+    source = module.with_suffix(".c")
+    source.write_text(source.read_text(encoding="utf-8").replace("begin_report();", ""), encoding="utf-8")
+    subprocess.run([module.parent / "build.sh"], check=True)
+    tcp = {"preset": "linux-6", "congestion_control": {"kind": "wasm", "module": str(module)}}
     # One segment, so no event follows the report after its acknowledgement.
     flow = NETWORK["flow"][0] | {"size": "1000 B"}
     for flows in (NETWORK["flow"], [flow]):

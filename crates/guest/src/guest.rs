@@ -22,12 +22,12 @@ static MAILBOX: [AtomicU64; place::LENGTH] = [const { AtomicU64::new(0) }; place
 thread_local! {
     static TEXT: RefCell<String> = const { RefCell::new(String::new()) };
     static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
-    static REPORT: RefCell<Report> = const { RefCell::new(Report { variables: Vec::new(), words: Vec::new() }) };
+    static REPORT: RefCell<Report> = const { RefCell::new(Report { texts: Vec::new(), words: Vec::new() }) };
 }
 
-/// The variables that the host reads, and the words with the places of their texts.
+/// The variables that the host reads: their names and states, and the words with the places of these texts.
 struct Report {
-    variables: Vec<(String, Reported)>,
+    texts: Vec<[String; 2]>,
     words: Vec<u64>,
 }
 
@@ -130,19 +130,8 @@ pub trait Guest {
     /// Handles the event in the mailbox.
     fn event(&mut self);
 
-    /// The variables of a congestion control by name: numbers, or words for states.
-    fn variables(&self) -> Vec<(String, Reported)> {
-        Vec::new()
-    }
-}
-
-/// The value of a variable.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Reported {
-    /// A number; infinite for a bound that does not hold.
-    Number(f64),
-    /// A state's name.
-    Word(String),
+    /// Reports the variables of a congestion control: the name, and a state or, if that is empty, a number.
+    fn variables(&self, _each: &mut dyn FnMut(&str, &str, f64)) {}
 }
 
 /// Puts the description where the host finds it.
@@ -153,20 +142,20 @@ pub fn describe(guest: &impl Guest) {
 /// Puts a guest's variables where the host finds them.
 pub fn variables(guest: &impl Guest) {
     REPORT.with_borrow_mut(|report| {
-        let Report { variables, words } = report;
-        *variables = guest.variables();
+        let Report { texts, words } = report;
+        texts.clear();
         words.clear();
-        for (name, value) in &*variables {
-            let (word, number) = match value {
-                Reported::Number(number) => ("", *number),
-                Reported::Word(word) => (word.as_str(), 0.0),
-            };
-            let address = |text: &str| if text.is_empty() { 0 } else { text.as_ptr() as u64 };
-            words.extend([address(name), name.len() as u64, address(word), word.len() as u64, number.to_bits()]);
-        }
+        guest.variables(&mut |name, state, number| {
+            let pair = [name.to_owned(), state.to_owned()];
+            for text in &pair {
+                words.extend([if text.is_empty() { 0 } else { text.as_ptr() as u64 }, text.len() as u64]);
+            }
+            words.push(number.to_bits());
+            texts.push(pair);
+        });
         let mut at = At(place::TEXT);
         at.put(words.as_ptr() as u64);
-        at.put(variables.len() as u64);
+        at.put(texts.len() as u64);
     });
 }
 
@@ -388,7 +377,7 @@ pub use self::congestion::ControlHolder;
 
 #[cfg(feature = "tcp")]
 mod congestion {
-    use super::{At, Guest, Reported, given, parameters};
+    use super::{At, Guest, given, parameters};
     use crate::abi::{Begin, Kind, place};
     use crate::control::{ControlAnswer, ControlContext, Deliveries, deliver};
     use crate::description::{Description, Settings};
@@ -449,21 +438,15 @@ mod congestion {
 
         // A module gives up by a trap, which the host names.
         #[allow(clippy::panic)]
-        fn variables(&self) -> Vec<(String, Reported)> {
-            let mut found = Vec::new();
-            if let Some(control) = &self.control {
-                let reported = control.variables(&mut |name, value| {
-                    let value = match value {
-                        Variable::Number(number) => Reported::Number(number),
-                        Variable::Word(word) => Reported::Word(word.to_owned()),
-                    };
-                    found.push((name.to_owned(), value));
-                });
-                if let Err(error) = reported {
-                    panic!("{error}");
-                }
+        fn variables(&self, each: &mut dyn FnMut(&str, &str, f64)) {
+            let Some(control) = &self.control else { return };
+            let reported = control.variables(&mut |name, value| match value {
+                Variable::Number(number) => each(name, "", number),
+                Variable::Word(word) => each(name, word, 0.0),
+            });
+            if let Err(error) = reported {
+                panic!("{error}");
             }
-            found
         }
     }
 

@@ -193,12 +193,11 @@ impl SenderProbe {
             place += 1;
         });
         if let Err(error) = reported {
-            self.fault.get_or_insert((flow, Fault { at: now, error }));
-            self.variables = None;
+            (self.fault, self.variables) = (Some((flow, Fault { at: now, error })), None);
         }
     }
 
-    /// The first report of variables that failed, and its flow.
+    /// The report of variables that failed, which was the last, and its flow.
     #[must_use]
     pub fn fault(&self) -> Option<&(FlowId, Fault)> {
         self.fault.as_ref()
