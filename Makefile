@@ -80,6 +80,7 @@ lint-python: setup
 	$(BIN)/python tools/import_cycles.py
 	$(BIN)/python tools/check_imports.py
 	$(BIN)/python tools/check_prose.py
+	@test $$(wc -w < README.md) -le 700 || { echo "README.md has more than 700 words"; exit 1; }
 
 lint-web: setup
 	@if test -x web/node_modules/.bin/tsc; then web/node_modules/.bin/tsc --project web/lab; else echo "npm is missing: the lab's types are not checked"; fi
