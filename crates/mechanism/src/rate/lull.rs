@@ -19,7 +19,7 @@ mod counterfactual;
 mod echoes;
 mod round_trips;
 
-use super::{Admission, QueueView, RateSet};
+use super::{Admission, HeadVerdict, QueueView, RateSet};
 use crate::link::{self, LinkAction, LinkEvent, NeededQueue};
 use crate::view::SegmentView;
 use crate::{ConfigError, Machine};
@@ -371,8 +371,8 @@ impl Lull {
     fn arrived(&mut self, now: f64, bits: f64, admission: Admission, segment: Option<SegmentView>) {
         self.queues.arrive(now, bits, admission);
         let content = self::bits(self.queue.waiting) + self::bits(self.queue.in_service);
-        if self.queues.only_here_dropped(bits, content, admission) {
-            self.budget.pay_drop();
+        if self.queues.signals_needlessly(bits, content, admission) {
+            self.budget.pay_signal();
         }
         let leaves = now + self.time_to_empty(now, self.top());
         let empty = if self.level == self.top() { leaves } else { now + self.time_to_empty(now, self.level) };
@@ -398,6 +398,18 @@ impl Lull {
         }
         if self.budget.is_over(now) {
             self.echoes.look_for_lulls(now - PERIOD, now, self.times.lead, self.times.slack);
+        }
+    }
+
+    /// Rule 8: CoDel has dropped or marked a packet at the head of the queue.
+    fn managed(&mut self, now: f64, size: Bytes, verdict: HeadVerdict, queue: QueueView) {
+        self.queues.serve(now);
+        let dropped = if verdict == HeadVerdict::Dropped { bits(size) } else { 0.0 };
+        let content = bits(queue.waiting) + bits(queue.in_service) + dropped;
+        if self.queues.are_shorter_at_full_rate(content) {
+            self.budget.pay_signal();
+        } else {
+            self.queues.forget(dropped);
         }
     }
 
@@ -561,10 +573,11 @@ impl Machine for Lull {
     type Action = LinkAction;
 
     fn handle(&mut self, now: Instant, event: LinkEvent) {
-        if let LinkEvent::Managed { .. } = event {
+        let now = now.as_secs_f64();
+        if let LinkEvent::Managed { size, verdict, queue } = event {
+            self.managed(now, size, verdict, queue);
             return;
         }
-        let now = now.as_secs_f64();
         if let Some(queue) = event.queue() {
             self.look(now, queue, matches!(event, LinkEvent::Departure { .. }));
         }

@@ -52,10 +52,10 @@ impl Budget {
         self.rounds += 1.0;
     }
 
-    /// Takes back the growth of a period, down to 1: this link has dropped a packet that a link at r_n would have kept. TCP's
-    /// repair of a loss takes one round trip, or many if it waits for a timer.
+    /// Takes back the growth of a period, down to 1: this link has dropped or marked a packet, and a link at r_n would not
+    /// have. The repair of a loss takes TCP one round trip, or many if it waits for a timer; a mark shrinks its window.
     #[inline]
-    pub(super) fn pay_drop(&mut self) {
+    pub(super) fn pay_signal(&mut self) {
         self.scale = larger(self.scale / *STEP.end(), smaller(self.scale, 1.0));
     }
 
@@ -123,18 +123,18 @@ mod tests {
     }
 
     #[test]
-    fn a_drop_takes_back_the_growth_of_a_period() {
+    fn a_drop_or_a_mark_takes_back_the_growth_of_a_period() {
         let mut budget = Budget::new(0.05, 0.0);
         (1..3).for_each(|end| period(&mut budget, f64::from(end), 0.0));
-        let mut after_drop = || {
-            budget.pay_drop();
+        let mut after_signal = || {
+            budget.pay_signal();
             budget.scale()
         };
-        assert_eq!([(); 3].map(|()| after_drop()), [1.25, 1.0, 1.0]);
+        assert_eq!([(); 3].map(|()| after_signal()), [1.25, 1.0, 1.0]);
         // Links before this one have taken 0.4 of the aim: tighter bounds stay.
         (0..16).for_each(|_| budget.pay(0.1, 0.014));
         assert!(budget.is_over(3.0));
-        budget.pay_drop();
+        budget.pay_signal();
         assert!((budget.scale() - 0.6).abs() < 1e-9);
     }
 

@@ -133,15 +133,26 @@ impl Counterfactual {
         self.reference * self.per_bit
     }
 
-    /// Adds the last packet to the queue of a link at r_n, if such a link keeps it. Returns true if only this link drops it:
-    /// the queue there is shorter than this link's `content` in bits, by a packet at least.
+    /// Adds the last packet to the queue of a link at r_n, if such a link keeps it. Returns true if the packet is dropped or
+    /// marked, and that queue is [shorter](Self::are_shorter_at_full_rate) than this link's `content` in bits.
     #[inline]
-    pub(super) fn only_here_dropped(&mut self, bits: f64, content: f64, admission: Admission) -> bool {
-        let is_kept = admission.is_accepted() || self.kept + self.packet_bits <= content;
-        if is_kept {
+    pub(super) fn signals_needlessly(&mut self, bits: f64, content: f64, admission: Admission) -> bool {
+        let is_shorter = self.are_shorter_at_full_rate(content);
+        if is_shorter || admission.is_accepted() {
             self.kept += bits;
         }
-        is_kept && !admission.is_accepted()
+        is_shorter && admission != Admission::Accepted
+    }
+
+    /// Returns true if the queue of a link at r_n is shorter than this link's `content` in bits, by a packet at least.
+    #[inline]
+    pub(super) fn are_shorter_at_full_rate(&self, content: f64) -> bool {
+        self.kept + self.packet_bits <= content
+    }
+
+    /// Removes a packet of so many bits that a link at r_n drops, too.
+    pub(super) fn forget(&mut self, bits: f64) {
+        self.kept = larger(self.kept - bits, 0.0);
     }
 
     /// The time in seconds at which a link at r_n has sent the last accepted packet, which may be over.
@@ -221,15 +232,31 @@ mod tests {
     }
 
     #[test]
-    fn a_drop_is_needless_while_a_link_at_the_highest_rate_has_a_shorter_queue() {
-        // 42 packets are on the link, whose buffer is full. A link at 10 Mb/s has sent 8 of them after 10 ms.
-        let drops_after = |seconds: f64| {
+    fn a_drop_or_a_mark_is_needless_while_a_link_at_the_highest_rate_has_a_shorter_queue() {
+        // 42 packets are on the link. A link at 10 Mb/s has sent 8 of them after 10 ms, and stores each packet with a mark.
+        let needless_after = |seconds: f64, admission: Admission| {
             let mut queues = after_burst(42);
-            (0..42).for_each(|_| assert!(!queues.only_here_dropped(PACKET, 42.0 * PACKET, Admission::Accepted)));
+            (0..42).for_each(|_| assert!(!queues.signals_needlessly(PACKET, 42.0 * PACKET, Admission::Accepted)));
             queues.serve(5.0 + seconds);
-            (0..12).filter(|_| queues.only_here_dropped(PACKET, 42.0 * PACKET, Admission::Dropped)).count()
+            (0..12).filter(|_| queues.signals_needlessly(PACKET, 42.0 * PACKET, admission)).count()
         };
-        assert_eq!([0.0, 0.001_19, 0.001_21, 0.010].map(drops_after), [0, 0, 1, 8]);
+        for admission in [Admission::Dropped, Admission::Marked] {
+            let needless = [0.0, 0.001_19, 0.001_21, 0.010].map(|seconds| needless_after(seconds, admission));
+            assert_eq!(needless, [0, 0, 1, 8], "{admission:?}");
+        }
+        assert_eq!(needless_after(0.010, Admission::Accepted), 0);
+    }
+
+    #[test]
+    fn a_packet_that_every_link_drops_leaves_the_queue_at_the_highest_rate() {
+        let mut queues = after_burst(2);
+        (0..2).for_each(|_| assert!(!queues.signals_needlessly(PACKET, 0.0, Admission::Accepted)));
+        assert!(!queues.are_shorter_at_full_rate(2.0 * PACKET));
+        queues.forget(PACKET);
+        assert!(queues.are_shorter_at_full_rate(2.0 * PACKET));
+        (0..2).for_each(|_| queues.forget(PACKET));
+        assert!(queues.are_shorter_at_full_rate(PACKET), "the queue is not below zero");
+        assert!(!queues.are_shorter_at_full_rate(0.9 * PACKET));
     }
 
     #[test]

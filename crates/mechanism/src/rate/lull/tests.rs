@@ -328,23 +328,34 @@ fn a_dropped_packet_raises_the_rate() {
 }
 
 #[test]
-fn a_drop_that_a_link_at_the_top_would_not_have_had_tightens_the_bounds() {
-    let after_drop = |rests: bool, drops: f64| {
+fn a_drop_or_a_mark_that_a_link_at_the_top_would_not_have_had_tightens_the_bounds() {
+    let size = Bytes::new(MTU);
+    let arrival = |admission| move |queue| LinkEvent::Arrival { size, admission, queue, segment: None };
+    let managed = |verdict| move |queue| LinkEvent::Managed { size, verdict, queue };
+    let after = |rests: bool, at: f64, event: &dyn Fn(QueueView) -> LinkEvent| {
         let mut bench = Bench::new(&config());
         if rests {
             bench.run_to(1000.0);
         }
         (0..42).for_each(|_| bench.packet(MTU, None));
-        bench.run_to(drops);
+        bench.run_to(at);
         (0..16).for_each(|_| bench.lull.budget.pay(0.0, 0.0));
         assert!(bench.lull.budget.is_over(1010.0));
-        let (size, admission, queue) = (Bytes::new(MTU), Admission::Dropped, bench.view());
-        bench.tell(LinkEvent::Arrival { size, admission, queue, segment: None });
+        bench.tell(event(bench.view()));
         bench.lull.budget.scale()
     };
-    assert_eq!(after_drop(false, 10.0), 1.25, "this link is at the top");
     // At rest the first packet leaves 12 ms after its arrival. A link at the top sends a packet in 1.2 ms.
-    assert_eq!([1001.1, 1001.3].map(|drops| after_drop(true, drops)), [1.25, 1.0]);
+    let times = [(false, 10.0), (true, 1001.1), (true, 1001.3)];
+    let after_each = |event: &dyn Fn(QueueView) -> LinkEvent| times.map(|(rests, at)| after(rests, at, event));
+    assert_eq!(after_each(&arrival(Admission::Accepted)), [1.25; 3]);
+    for punished in [Admission::Dropped, Admission::Marked] {
+        assert_eq!(after_each(&arrival(punished)), [1.25, 1.25, 1.0], "{punished:?}");
+    }
+    assert_eq!(after_each(&managed(HeadVerdict::Marked)), [1.25, 1.25, 1.0]);
+    // The packet that CoDel drops has left the queue.
+    let dropped = managed(HeadVerdict::Dropped);
+    let without = |queue: QueueView| QueueView { waiting: queue.waiting - size, ..queue };
+    assert_eq!(after_each(&|queue| dropped(without(queue))), [1.25, 1.25, 1.0]);
 }
 
 #[test]
