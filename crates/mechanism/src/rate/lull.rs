@@ -371,7 +371,8 @@ impl Lull {
     fn arrived(&mut self, now: f64, bits: f64, admission: Admission, segment: Option<SegmentView>) {
         self.queues.arrive(now, bits, admission);
         let content = self::bits(self.queue.waiting) + self::bits(self.queue.in_service);
-        if self.queues.signals_needlessly(bits, content, admission) {
+        let before = if admission.is_accepted() { content - bits } else { content };
+        if self.queues.signals_needlessly(bits, before, admission) {
             self.budget.pay_signal();
         }
         let leaves = now + self.time_to_empty(now, self.top());

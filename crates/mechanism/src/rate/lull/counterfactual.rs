@@ -134,7 +134,7 @@ impl Counterfactual {
     }
 
     /// Adds the last packet to the queue of a link at r_n, if such a link keeps it. Returns true if the packet is dropped or
-    /// marked, and that queue is [shorter](Self::are_shorter_at_full_rate) than this link's `content` in bits.
+    /// marked, and that queue is [shorter](Self::are_shorter_at_full_rate). `content` has the bits on this link before the packet.
     #[inline]
     pub(super) fn signals_needlessly(&mut self, bits: f64, content: f64, admission: Admission) -> bool {
         let is_shorter = self.are_shorter_at_full_rate(content);
