@@ -41,14 +41,15 @@ fn segments() -> impl Strategy<Value = Option<SegmentView>> {
 fn events() -> impl Strategy<Value = Vec<(Duration, LinkEvent)>> {
     let gap = prop_oneof![5 => 0_u64..2_000, 3 => 2_000_u64..60_000, 1 => 60_000_u64..3_000_000];
     let view = (prop_oneof![1 => Just(0_u64), 1 => 0_u64..60_000], prop_oneof![Just(0_u64), Just(1500)]);
-    prop::collection::vec((gap, view, segments(), 0_u8..5), 0..150).prop_map(|events| {
+    prop::collection::vec((gap, view, segments(), 0_u8..6), 0..150).prop_map(|events| {
         let event = |(gap, (waiting, in_service), segment, kind)| {
             let queue = QueueView { waiting: Bytes::new(waiting), in_service: Bytes::new(in_service) };
             let arrival = |admission| LinkEvent::Arrival { size: Bytes::new(1500), admission, queue, segment };
             let event = match kind {
                 0 | 1 => arrival(Admission::Accepted),
                 2 => arrival(Admission::Dropped),
-                3 => LinkEvent::Departure { queue },
+                3 => arrival(Admission::Marked),
+                4 => LinkEvent::Departure { queue },
                 _ => LinkEvent::Timeout { queue },
             };
             (Duration::from_micros(gap), event)

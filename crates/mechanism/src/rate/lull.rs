@@ -19,7 +19,7 @@ mod counterfactual;
 mod echoes;
 mod round_trips;
 
-use super::{Admission, HeadVerdict, QueueView, RateSet};
+use super::{Admission, QueueView, RateSet};
 use crate::link::{self, LinkAction, LinkEvent, NeededQueue};
 use crate::view::SegmentView;
 use crate::{ConfigError, Machine};
@@ -402,18 +402,6 @@ impl Lull {
         }
     }
 
-    /// Rule 8: CoDel has dropped or marked a packet at the head of the queue.
-    fn managed(&mut self, now: f64, size: Bytes, verdict: HeadVerdict, queue: QueueView) {
-        self.queues.serve(now);
-        let dropped = if verdict == HeadVerdict::Dropped { bits(size) } else { 0.0 };
-        let content = bits(queue.waiting) + bits(queue.in_service) + dropped;
-        if self.queues.are_shorter_at_full_rate(content) {
-            self.budget.pay_signal();
-        } else {
-            self.queues.forget(dropped);
-        }
-    }
-
     /// The lateness in seconds that a round of this round-trip time may have (rule 8).
     fn accepted(&self, round_trip: f64) -> f64 {
         self.budget.scale() * self.slowdown * round_trip
@@ -574,11 +562,10 @@ impl Machine for Lull {
     type Action = LinkAction;
 
     fn handle(&mut self, now: Instant, event: LinkEvent) {
-        let now = now.as_secs_f64();
-        if let LinkEvent::Managed { size, verdict, queue } = event {
-            self.managed(now, size, verdict, queue);
+        if let LinkEvent::Managed { .. } = event {
             return;
         }
+        let now = now.as_secs_f64();
         if let Some(queue) = event.queue() {
             self.look(now, queue, matches!(event, LinkEvent::Departure { .. }));
         }

@@ -134,25 +134,14 @@ impl Counterfactual {
     }
 
     /// Adds the last packet to the queue of a link at r_n, if such a link keeps it. Returns true if the packet is dropped or
-    /// marked, and that queue is [shorter](Self::are_shorter_at_full_rate). `content` has the bits on this link before the packet.
+    /// marked, and the queue there is shorter by a packet at least than this link's was `before`, in bits.
     #[inline]
-    pub(super) fn signals_needlessly(&mut self, bits: f64, content: f64, admission: Admission) -> bool {
-        let is_shorter = self.are_shorter_at_full_rate(content);
+    pub(super) fn signals_needlessly(&mut self, bits: f64, before: f64, admission: Admission) -> bool {
+        let is_shorter = self.kept + self.packet_bits <= before;
         if is_shorter || admission.is_accepted() {
             self.kept += bits;
         }
         is_shorter && admission != Admission::Accepted
-    }
-
-    /// Returns true if the queue of a link at r_n is shorter than this link's `content` in bits, by a packet at least.
-    #[inline]
-    pub(super) fn are_shorter_at_full_rate(&self, content: f64) -> bool {
-        self.kept + self.packet_bits <= content
-    }
-
-    /// Removes a packet of so many bits that a link at r_n drops, too.
-    pub(super) fn forget(&mut self, bits: f64) {
-        self.kept = larger(self.kept - bits, 0.0);
     }
 
     /// The time in seconds at which a link at r_n has sent the last accepted packet, which may be over.
@@ -245,18 +234,6 @@ mod tests {
             assert_eq!(needless, [0, 0, 1, 8], "{admission:?}");
         }
         assert_eq!(needless_after(0.010, Admission::Accepted), 0);
-    }
-
-    #[test]
-    fn a_packet_that_every_link_drops_leaves_the_queue_at_the_highest_rate() {
-        let mut queues = after_burst(2);
-        (0..2).for_each(|_| assert!(!queues.signals_needlessly(PACKET, 0.0, Admission::Accepted)));
-        assert!(!queues.are_shorter_at_full_rate(2.0 * PACKET));
-        queues.forget(PACKET);
-        assert!(queues.are_shorter_at_full_rate(2.0 * PACKET));
-        (0..2).for_each(|_| queues.forget(PACKET));
-        assert!(queues.are_shorter_at_full_rate(PACKET), "the queue is not below zero");
-        assert!(!queues.are_shorter_at_full_rate(0.9 * PACKET));
     }
 
     #[test]

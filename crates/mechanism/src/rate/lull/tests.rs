@@ -331,7 +331,6 @@ fn a_dropped_packet_raises_the_rate() {
 fn a_drop_or_a_mark_that_a_link_at_the_top_would_not_have_had_tightens_the_bounds() {
     let size = Bytes::new(MTU);
     let arrival = |admission| move |queue| LinkEvent::Arrival { size, admission, queue, segment: None };
-    let managed = |verdict| move |queue| LinkEvent::Managed { size, verdict, queue };
     let after = |rests: bool, at: f64, event: &dyn Fn(QueueView) -> LinkEvent| {
         let mut bench = Bench::new(&config());
         if rests {
@@ -353,11 +352,6 @@ fn a_drop_or_a_mark_that_a_link_at_the_top_would_not_have_had_tightens_the_bound
     let [accepted, marked] = [Admission::Accepted, Admission::Marked].map(arrival);
     assert_eq!(after_each(&|queue| marked(with(queue))), [1.25, 1.25, 1.0]);
     assert_eq!(after_each(&|queue| accepted(with(queue))), [1.25; 3]);
-    assert_eq!(after_each(&managed(HeadVerdict::Marked)), [1.25, 1.25, 1.0]);
-    // The packet that CoDel drops has left the queue.
-    let dropped = managed(HeadVerdict::Dropped);
-    let without = |queue: QueueView| QueueView { waiting: queue.waiting - size, ..queue };
-    assert_eq!(after_each(&|queue| dropped(without(queue))), [1.25, 1.25, 1.0]);
 }
 
 #[test]
