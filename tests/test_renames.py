@@ -300,7 +300,7 @@ def test_a_module_of_another_interface_is_refused(old: Path) -> None:
 
 def test_an_outcome_of_another_format_is_refused(old: Path) -> None:
     checked = Scenario.from_file(old / "scenario.toml").checked
-    with pytest.raises(ScenarioError, match=r"has format 99; expected 9: use netlulld and netlull of one version"):
+    with pytest.raises(ScenarioError, match=r"has format 99; expected 10: use netlulld and netlull of one version"):
         checked.emulation_result('{"format": 99}')
 
 

@@ -144,6 +144,10 @@ fn special() -> impl Strategy<Value = (Value, bool)> {
     let steps =
         json!({ "kind": "steps", "steps": [{ "at": "1 s", "rate": "500 kb/s" }, { "at": "2 s", "rate": "900 kb/s" }] });
     let redraw = |interval: &str| json!({ "kind": "uniform_redraw", "min": "200 kb/s", "max": "900 kb/s", "mean_interval": interval });
+    let trace = |times: Value| json!({ "rate": "8 Mb/s", "capacity": { "kind": "trace", "opportunities": times } });
+    let traced =
+        select(vec![trace(json!([3])), trace(json!([0, 0, 5, 9, 40])), trace(json!([1, 2, 2, 2, 400, 401, 600]))]);
+    let red = select(vec![json!({ "kind": "red" }), json!({ "kind": "red", "ecn": "early", "weight": 0.1 })]);
     let varying = select(vec![
         json!({ "controller": practra, "rate": "3 Mb/s" }),
         json!({ "controller": lull, "rate": "3 Mb/s" }),
@@ -164,7 +168,7 @@ fn special() -> impl Strategy<Value = (Value, bool)> {
     ]);
     prop_oneof![
         4 => Just((json!({}), true)),
-        3 => (proptest::option::of(queue), proptest::option::of(loss), proptest::option::of(noise()), batches()).prop_map(|(queue, loss, noise, batches)| {
+        3 => (proptest::option::of(queue), proptest::option::of(loss.clone()), proptest::option::of(noise()), batches()).prop_map(|(queue, loss, noise, batches)| {
             let mut fields = json!({});
             for (name, value) in [("queue", queue), ("loss", loss), ("noise", noise), ("aggregation", batches)] {
                 if let Some(value) = value {
@@ -172,6 +176,14 @@ fn special() -> impl Strategy<Value = (Value, bool)> {
                 }
             }
             (fields, true)
+        }),
+        1 => (traced, proptest::option::of(red), proptest::option::of(loss.clone()), proptest::option::of(noise())).prop_map(|(mut fields, queue, loss, noise)| {
+            for (name, value) in [("queue", queue), ("loss", loss), ("noise", noise)] {
+                if let Some(value) = value {
+                    fields[name] = value;
+                }
+            }
+            (fields, false)
         }),
         1 => (varying, proptest::option::of(noise()), batches()).prop_map(|(mut fields, noise, batches)| {
             for (name, value) in [("noise", noise), ("aggregation", batches)] {

@@ -95,6 +95,7 @@ fn link(name: &str, from: u32, to: u32, rate: BitRate) -> LinkPlan {
         arrival: None,
         control: None,
         steps: None,
+        trace: None,
     }
 }
 

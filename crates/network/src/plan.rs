@@ -7,6 +7,7 @@
 use crate::arrival::ArrivalModel;
 use crate::loss::LossModel;
 use crate::queue::{Buffer, QueueModel};
+use crate::trace::Trace;
 use netlull_mechanism::link;
 use netlull_mechanism::rate::Naps;
 use netlull_mechanism::station;
@@ -15,7 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The version of this format; an emulation rejects any other version.
-pub const FORMAT: u32 = 9;
+pub const FORMAT: u32 = 10;
 
 /// The head of a plan or an outcome, read first because the rest depends on the format.
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -88,6 +89,8 @@ pub struct LinkPlan {
     pub control: Option<ControlPlan>,
     /// The times and values of scheduled rate changes; `None` if there are none.
     pub steps: Option<Vec<(Instant, BitRate)>>,
+    /// The trace of delivery opportunities, if the link follows one.
+    pub trace: Option<Trace>,
 }
 
 impl LinkPlan {

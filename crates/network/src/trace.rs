@@ -7,6 +7,7 @@
 //! is lost. After its last time the trace begins again.
 
 use netlull_units::BitRate;
+use serde::{Deserialize, Serialize};
 
 /// The bytes of an opportunity: the payload of a tun device (`PACKET_SIZE`).
 pub const OPPORTUNITY: u32 = 1504;
@@ -17,8 +18,9 @@ pub const HEADER: u32 = 4;
 /// The nanoseconds of a trace's unit of time.
 const MILLISECOND: u64 = 1_000_000;
 
-/// The times of the opportunities.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The times of the opportunities. In plans, a list of milliseconds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "Vec<u64>", try_from = "Vec<u64>")]
 pub struct Trace {
     /// Milliseconds, ascending; several opportunities may have the same time.
     millis: Vec<u64>,
@@ -66,6 +68,21 @@ impl Trace {
         let (rounds, rest) = (now / self.period, now % self.period);
         let within = self.millis.partition_point(|millis| millis * MILLISECOND <= rest) as u64;
         rounds.saturating_mul(self.millis.len() as u64).saturating_add(within)
+    }
+}
+
+impl From<Trace> for Vec<u64> {
+    fn from(trace: Trace) -> Self {
+        trace.millis
+    }
+}
+
+impl TryFrom<Vec<u64>> for Trace {
+    type Error = String;
+
+    fn try_from(millis: Vec<u64>) -> Result<Self, String> {
+        let expected = format!("expected ascending times in milliseconds, the last from 1 to {}", Self::LATEST_MS);
+        Self::new(millis).ok_or(expected)
     }
 }
 

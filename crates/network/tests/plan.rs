@@ -17,7 +17,7 @@ const CODEL: CoDelConfig = CoDelConfig {
 fn a_departure_is_known_where_neither_the_rate_nor_the_queue_decides_later() {
     let text = json!({
         "name": "a-b", "from": 0, "to": 1, "rate": "10 Mb/s", "delay": "1 ms", "buffer": "unlimited", "queue": "drop_tail",
-        "loss": null, "arrival": null, "control": null, "steps": null, "overhead": 0,
+        "loss": null, "arrival": null, "control": null, "steps": null, "trace": null, "overhead": 0,
     });
     let plain: LinkPlan = serde_json::from_value(text).expect("a plan");
     let steps = Some(vec![(Instant::ZERO, BitRate::from_mbps(5))]);

@@ -19,6 +19,7 @@ use crate::traffic::{DatagramSource, RequestSource};
 use netlull_mechanism::{link, station};
 use netlull_network::plan::{ControlPlan, FORMAT, FlowPlan, LinkPlan, Plan, ProbePlan, StationPlan, TcpPlan, Traffic};
 use netlull_network::random::Stream;
+use netlull_network::trace::Trace;
 use netlull_tcp::{Algorithm, Config, Ecn, InitialWindow, LossRecovery};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use serde_json::Value;
@@ -47,10 +48,6 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, ScenarioError> {
     if let Some(link) = scenario.links.iter().find(|link| link.air.is_some()) {
         let message = "names a shared air, which only the simulator has; expected a link without it";
         return refuse(format!("link.{}.air", link.name), message);
-    }
-    if let Some(link) = scenario.links.iter().find(|link| link.trace().is_some()) {
-        let message = "follows a trace, which only the simulator does; expected a capacity of kind \"steps\"";
-        return refuse(format!("link.{}.capacity", link.name), message);
     }
     for LinkSpec { name, control, .. } in scenario.links.iter() {
         if let Some(link::Config::PlugIn(plug_in)) = control.as_ref().map(|control| &control.mechanism)
@@ -137,7 +134,8 @@ fn link(scenario: &Scenario, spec: &LinkSpec) -> LinkPlan {
         loss: spec.loss.as_deref().cloned(),
         arrival: spec.arrival.clone(),
         control: spec.control.as_deref().map(control),
-        steps: spec.capacity.as_ref().map(|capacity| steps(scenario, spec, capacity)),
+        steps: spec.capacity.as_ref().and_then(|capacity| steps(scenario, spec, capacity)),
+        trace: spec.trace().map(|trace| Trace::clone(trace)),
     }
 }
 
@@ -152,19 +150,19 @@ fn control(control: &ControlSpec) -> ControlPlan {
     }
 }
 
-/// A capacity's changes, drawn in the same way as in the simulator.
-fn steps(scenario: &Scenario, spec: &LinkSpec, capacity: &Capacity) -> Vec<(Instant, BitRate)> {
+/// A capacity's changes, drawn in the same way as in the simulator; `None` for a trace.
+fn steps(scenario: &Scenario, spec: &LinkSpec, capacity: &Capacity) -> Option<Vec<(Instant, BitRate)>> {
     match capacity {
-        Capacity::Trace(_) => Vec::new(),
+        Capacity::Trace(_) => None,
         // The link starts with the rate of a step at 0 s.
-        Capacity::Steps(steps) => steps.iter().copied().filter(|(at, _)| *at > Instant::ZERO).collect(),
+        Capacity::Steps(steps) => Some(steps.iter().copied().filter(|(at, _)| *at > Instant::ZERO).collect()),
         Capacity::Redraws { min, max, mean_interval } => {
             let mut stream = Stream::new(scenario.seed, &format!("capacity.{}", spec.name));
             let (mut steps, mut at) = (Vec::new(), Instant::ZERO);
             loop {
                 at += stream.exponential(*mean_interval);
                 if at > Instant::ZERO + scenario.duration {
-                    return steps;
+                    return Some(steps);
                 }
                 steps.push((at, BitRate::from_bps(stream.between(min.as_bps(), max.as_bps() + 1))));
             }

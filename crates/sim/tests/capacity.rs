@@ -85,9 +85,22 @@ fn a_trace_that_cannot_be_is_refused() {
         "link.a-b.queue.kind: is \"codel\", but the link follows a trace; expected \"drop_tail\" or \"red\""
     );
     assert!(refusal(fine(), json!({ "overhead": "20 B" })).starts_with("link.a-b.overhead: conflicts"));
-    let fine = scenario(&network(&fine(), &json!({}), datagrams("1 Mb/s", "1500 B"))).expect("a scenario");
-    let message = emulation::plan(&fine).map(|_| ()).expect_err("must be refused").to_string();
-    assert!(message.starts_with("link.a-b.capacity: follows a trace, which only the simulator does"), "{message}");
+}
+
+#[test]
+fn a_plan_has_the_trace_and_the_rate_of_the_link() {
+    let fine = network(&trace(&[0, 2, 2, 5]), &json!({ "rate": "20 Mb/s" }), datagrams("1 Mb/s", "1500 B"));
+    let plan = emulation::plan(&scenario(&fine).expect("a scenario")).expect("a plan");
+    let links: Vec<Value> = plan.links.iter().map(|link| serde_json::to_value(link).expect("its text")).collect();
+    let link = links.iter().find(|link| link["name"] == "a-b").expect("the link");
+    assert_eq!(
+        (&link["trace"], &link["steps"], &link["rate"]),
+        (&json!([0, 2, 2, 5]), &Value::Null, &json!("20 Mb/s"))
+    );
+    let mut changed = link.clone();
+    changed["trace"] = json!([2, 1]);
+    let error = serde_json::from_value::<netlull_network::plan::LinkPlan>(changed).expect_err("must be refused");
+    assert!(error.to_string().contains("expected ascending times in milliseconds"), "{error}");
 }
 
 /// A host with one file, `up`.

@@ -7,6 +7,7 @@
 use super::frame::Frame;
 use super::ids::{Id, LinkId, NodeId};
 use super::timetable::{Due, Timetable};
+use super::traced::TracedLine;
 use netlull_mechanism::rate::QueueView;
 use netlull_network::arrival::{Arrivals, Extra};
 use netlull_network::loss::Loss;
@@ -50,7 +51,9 @@ pub struct Link {
     pub counters: LinkCounters,
     settled: Instant,
     buffer: Buffer,
+    /// The queue and the line. A link with a trace has them in `traced`; it does not sleep and is no station's.
     transmitter: Transmitter<Frame>,
+    traced: Option<Box<TracedLine>>,
     /// The initial rate, and every change with the instant of its decision.
     rates: Vec<(Instant, BitRate)>,
     /// True for a link with low-power idle, whose controller keeps the times: `rates` would have an entry for each sleep.
@@ -102,6 +105,7 @@ impl Link {
             settled: Instant::ZERO,
             buffer: plan.buffer,
             transmitter,
+            traced: plan.trace.clone().map(|trace| Box::new(TracedLine::new(trace))),
             rates: vec![(Instant::ZERO, plan.rate)],
             keeps_no_log: plan.control.as_ref().is_some_and(|control| control.mechanism.stops()),
             flight: VecDeque::new(),
@@ -139,7 +143,15 @@ impl Link {
         }
         let marked = self.counters.marked_packets > marked;
         self.settle(now);
-        if let transmitter::Queued::Full(frame) = self.transmitter.queue(now, frame, self.buffer, &mut self.counters) {
+        let counters = &mut self.counters;
+        let full = match &mut self.traced {
+            Some(traced) => traced.queue(now, frame, self.buffer, counters),
+            None => match self.transmitter.queue(now, frame, self.buffer, counters) {
+                transmitter::Queued::Full(frame) => Some(frame),
+                transmitter::Queued::Sent(_) | transmitter::Queued::Waits => None,
+            },
+        };
+        if let Some(frame) = full {
             return self.drop(frame);
         }
         if self.is_predictable {
@@ -156,12 +168,15 @@ impl Link {
 
     /// Applies RED to a packet, which may mark it.
     fn detect_early(&mut self, now: Instant, frame: &mut Frame) -> Verdict {
+        let (waiting_packets, waiting_bytes) = self.waiting();
+        let idle = match &self.traced {
+            Some(traced) => traced.quiet_for(now),
+            None => self.transmitter.quiet_for(now),
+        };
         let Some(red) = &mut self.red else { return Verdict::Pass };
-        let (transmitter, idle) = (&self.transmitter, self.transmitter.quiet_for(now));
-        let (waiting_packets, waiting_bytes) = (transmitter.waiting_packets(), transmitter.waiting_bytes());
         let verdict = red.arrives(Arrival {
             idle_ns: idle.map(Duration::as_nanos),
-            rate_bps: transmitter.rate().as_bps(),
+            rate_bps: self.transmitter.rate().as_bps(),
             waiting_packets,
             waiting_bytes,
             size: frame.size,
@@ -178,16 +193,21 @@ impl Link {
     /// Adds the time since the last call to the integral of the queue.
     fn settle(&mut self, now: Instant) {
         let since = now.saturating_since(self.settled).as_nanos();
-        self.counters.queued_ns += u128::from(self.transmitter.waiting_packets()) * u128::from(since);
+        self.counters.queued_ns += u128::from(self.waiting_packets()) * u128::from(since);
         self.settled = self.settled.max(now);
     }
 
     /// Runs the transmitter at its [next instant](Self::next_departure): a transmitted packet starts to propagate.
     pub fn depart(&mut self, now: Instant) -> Departed {
         self.settle(now);
-        let Departure::Packet { packet, .. } = self.transmitter.turn(now, &mut self.counters) else {
-            return Departed::Nothing;
+        let left = match &mut self.traced {
+            Some(traced) => traced.turn(now, &mut self.counters),
+            None => match self.transmitter.turn(now, &mut self.counters) {
+                Departure::Packet { packet, .. } => Some(packet),
+                Departure::Resumed | Departure::Nothing => None,
+            },
         };
+        let Some(packet) = left else { return Departed::Nothing };
         let without = now + self.delay;
         let arrives = self.arrivals.as_mut().map_or(without, |laws| {
             let drawn = self.drawn.pop_front().unwrap_or_else(|| laws.draw(flow_of(&packet)));
@@ -211,7 +231,7 @@ impl Link {
     /// The instant of the transmitter's next event; `NEVER` if it is idle.
     #[must_use]
     pub fn next_departure(&self) -> Instant {
-        self.transmitter.next()
+        self.traced.as_ref().map_or_else(|| self.transmitter.next(), |traced| traced.next())
     }
 
     /// The view of the queue for a controller.
@@ -223,7 +243,15 @@ impl Link {
     /// The number of waiting packets.
     #[must_use]
     pub fn waiting_packets(&self) -> u64 {
-        self.transmitter.waiting_packets()
+        self.waiting().0
+    }
+
+    /// The waiting packets and their bytes.
+    fn waiting(&self) -> (u64, u64) {
+        match &self.traced {
+            Some(traced) => traced.waiting(),
+            None => (self.transmitter.waiting_packets(), self.transmitter.waiting_bytes()),
+        }
     }
 
     /// The end of the last packet's transmission at the current rate; `now` for an idle link.

@@ -26,6 +26,7 @@ mod stations;
 #[cfg(test)]
 mod tests;
 mod timetable;
+mod traced;
 mod world;
 
 use crate::clock::Clock;

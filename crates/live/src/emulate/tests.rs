@@ -55,6 +55,7 @@ fn link(name: &str, from: u32, to: u32) -> LinkPlan {
         arrival: None,
         control: None,
         steps: None,
+        trace: None,
     }
 }
 
