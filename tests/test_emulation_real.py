@@ -87,6 +87,55 @@ def test_both_worlds_have_the_same_columns_and_a_recording_replays(netlulld: Pat
     assert "all as recorded" in replay(tapes / "client.tape", program=netlulld)[1]
 
 
+TRACED = """
+name = "traced"
+duration = "3 s"
+nodes = ["a", "b", "c"]
+[probe]
+arrivals = ["b-c"]
+[[link]]
+from = "a"
+to = "b"
+rate = "12 Mb/s"
+delay = "10 ms"
+buffer = "30 packets"
+[link.capacity]
+kind = "trace"
+opportunities = {0}
+[[link]]
+from = "b"
+to = "a"
+rate = "12 Mb/s"
+delay = "10 ms"
+buffer = "30 packets"
+[[link]]
+from = "b"
+to = "c"
+duplex = true
+rate = "100 Mb/s"
+delay = "1 ms"
+buffer = "unlimited"
+[[flow]]
+kind = "tcp"
+name = "download"
+from = "a"
+to = "c"
+"""
+
+
+def test_a_link_sends_packets_of_real_tcp_at_the_opportunities_of_its_trace(netlulld: Path) -> None:
+    # 500 opportunities, then half a second without any.
+    trace = [*range(1, 501), 1000]
+    emulated = Scenario.from_toml(TRACED.format(trace)).emulate(program=netlulld, max_lateness="10 s")
+    left_ns = [at - 10_000_000 for at in emulated.series("arrivals")["time_ns"].to_pylist()]
+    assert len(left_ns) > 300
+    assert {at % 1_000_000 for at in left_ns} == {0}
+    opportunities = {at % 1000 for at in trace}
+    assert {at // 1_000_000 % 1000 for at in left_ns} <= opportunities
+    # A full packet takes a whole opportunity, the SYN and the first ACK share one at most.
+    assert len(left_ns) - len(set(left_ns)) < 5
+
+
 ASLEEP = """
 name = "asleep"
 duration = "4 s"

@@ -146,7 +146,7 @@ fn special() -> impl Strategy<Value = (Value, bool)> {
     let redraw = |interval: &str| json!({ "kind": "uniform_redraw", "min": "200 kb/s", "max": "900 kb/s", "mean_interval": interval });
     let trace = |times: Value| json!({ "rate": "8 Mb/s", "capacity": { "kind": "trace", "opportunities": times } });
     let traced =
-        select(vec![trace(json!([3])), trace(json!([0, 0, 5, 9, 40])), trace(json!([1, 2, 2, 2, 400, 401, 600]))]);
+        select(vec![trace(json!([3])), trace(json!([0, 0, 5, 9, 40])), trace(json!([1, 2, 2, 2, 400, 401, 1600]))]);
     let red = select(vec![json!({ "kind": "red" }), json!({ "kind": "red", "ecn": "early", "weight": 0.1 })]);
     let varying = select(vec![
         json!({ "controller": practra, "rate": "3 Mb/s" }),
@@ -177,8 +177,8 @@ fn special() -> impl Strategy<Value = (Value, bool)> {
             }
             (fields, true)
         }),
-        1 => (traced, proptest::option::of(red), proptest::option::of(loss.clone()), proptest::option::of(noise())).prop_map(|(mut fields, queue, loss, noise)| {
-            for (name, value) in [("queue", queue), ("loss", loss), ("noise", noise)] {
+        1 => (traced, proptest::option::of(red), proptest::option::of(loss.clone()), proptest::option::of(noise()), batches()).prop_map(|(mut fields, queue, loss, noise, batches)| {
+            for (name, value) in [("queue", queue), ("loss", loss), ("noise", noise), ("aggregation", batches)] {
                 if let Some(value) = value {
                     fields[name] = value;
                 }

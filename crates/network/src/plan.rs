@@ -100,8 +100,8 @@ impl LinkPlan {
         self.control.is_some() || self.steps.is_some()
     }
 
-    /// Returns true if a packet's departure is known at its arrival: the rate is constant, and the queue drops no
-    /// packet at its head.
+    /// Returns true if a packet's departure is known at its arrival: the rate is constant or follows a trace, and the
+    /// queue drops no packet at its head.
     #[must_use]
     pub fn is_predictable(&self) -> bool {
         !self.varies() && !matches!(self.queue, QueueModel::CoDel(_))

@@ -38,7 +38,7 @@ pub enum Queued {
 pub enum Departed {
     /// A packet has left.
     Packet,
-    /// A pause has ended.
+    /// A pause has ended, or a packet has started on a trace.
     Nothing,
 }
 

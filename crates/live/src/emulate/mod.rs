@@ -112,8 +112,10 @@ pub fn command(arguments: &Arguments) -> Result<ExitCode> {
             format!("{file}: has format {format}; expected {FORMAT}: use netlulld and netlull of one version");
         return Err(LiveError::input(message));
     }
-    let plan = serde_json::from_str(&text).map_err(|error| unreadable(&error))?;
-    let plan: Plan = netlull_document::read(&plan).map_err(|error| unreadable(&error))?;
+    let document = serde_json::from_str(&text).map_err(|error| unreadable(&error))?;
+    let plan: Plan = netlull_document::read(&document).map_err(|error| unreadable(&error))?;
+    // Neither stays in memory: a plan with arrivals and traces is long.
+    drop((text, document));
     let Some(outcome) = emulate(plan, arguments)? else { return Ok(ExitCode::from(INTERRUPTED)) };
     let written = serde_json::to_string(&outcome).map_err(|error| LiveError::system("the outcome", error))?;
     std::fs::write(&arguments.outcome, written)

@@ -160,7 +160,7 @@ impl Net {
         is_taken
     }
 
-    /// Processes the end of a transmission or of a pause.
+    /// Processes an event of a link's line: [`Due::Departure`].
     pub(super) fn depart(&mut self, link: LinkId) {
         let marked = self.links[link].counters.marked_packets;
         let departed = self.links[link].depart(self.now);

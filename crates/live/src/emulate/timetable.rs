@@ -8,7 +8,7 @@ use netlull_units::{Duration, Instant};
 /// An event. Simultaneous events happen in the order of these variants, as in the simulator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Due {
-    /// The end of a transmission, or of a link's pause.
+    /// The end of a transmission or of a link's pause, or the start of a packet on a trace.
     Departure(LinkId),
     /// The arrival of a packet at the far end of a link.
     Arrival(LinkId),

@@ -39,7 +39,7 @@ impl TracedLine {
         (self.waiting.len() as u64, self.waiting_bytes)
     }
 
-    /// The time since the last departure; `None` while packets are on the line.
+    /// The time since the last departure; `None` until the last accepted packet has left.
     pub fn quiet_for(&self, now: Instant) -> Option<Duration> {
         (self.free_at <= now).then(|| now - self.free_at)
     }
@@ -65,7 +65,7 @@ impl TracedLine {
         self.leaving.front().map_or(starts, |(departs, _)| starts.min(*departs))
     }
 
-    /// Begins with the packets whose opportunity has come. Returns a packet whose last byte has left.
+    /// Starts the packets whose first opportunity is due. Returns a packet whose last byte has left.
     pub fn turn(&mut self, now: Instant, counters: &mut LinkCounters) -> Option<Frame> {
         while self.waiting.front().is_some_and(|packet| packet.starts <= now) {
             let Waiting { since, starts, departs, frame } = self.waiting.pop_front()?;
@@ -98,7 +98,7 @@ mod tests {
             line.queue(ms(1), frame, Buffer::Packets(4), counters).is_none()
         };
         assert_eq!(line.quiet_for(ms(1)), Some(Duration::from_millis(1)));
-        // 1004 B of the first; the rest of it and 504 B of the second; 956 B of the second and 548 B of that at 5 ms; 956 B there.
+        // 1004 B of the first; 500 B of it and 504 B of the second; 1000 B of the second and 504 B of that at 5 ms; 956 B there.
         let taken = [1000, 1000, 1500, 952, 40].map(|size| offer(&mut line, size, &mut counters));
         assert_eq!(taken, [true, true, true, true, false]);
         assert_eq!((line.waiting(), line.next(), line.quiet_for(ms(4))), ((4, 4452), ms(2), None));

@@ -2,7 +2,7 @@
 //!
 //! Its driver passes every packet that a host sends ([`World::send`]) and asks for the next event's instant
 //! ([`World::next`]). It processes the event then ([`World::step`]) and hands delivered packets to their hosts. All
-//! times are virtual: a packet departs when the previous one has been sent, even if the driver is late.
+//! times are virtual: a packet departs when its link has sent it, even if the driver is late.
 //!
 //! ```text
 //!                      stations                              net                             stations
