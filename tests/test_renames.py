@@ -171,12 +171,11 @@ def test_a_plan_differs_by_its_number_and_later_fields(old: Path) -> None:
     def of_then(table: dict[str, Any]) -> dict[str, Any]:
         if "arrival" in table:
             table["noise"] = (table.pop("arrival") or {}).get("noise")
-        return {
-            key: value for key, value in table.items() if key not in ("overhead", "coupled_with", "naps", "reorder")
-        }
+        later = {"overhead", "coupled_with", "naps", "reorder", "trace"}
+        return {key: value for key, value in table.items() if key not in later}
 
     plan, today = json.loads((old / "plan.json").read_text()), json.loads(plan_of_today(old), object_hook=of_then)
-    assert (plan.pop("format"), today.pop("format")) == (7, 9)
+    assert (plan.pop("format"), today.pop("format")) == (7, 10)
     assert plan == today
 
 
@@ -188,7 +187,7 @@ def test_an_emulation_is_read(old: Path) -> None:
 
 def test_an_outcome_of_an_earlier_format_is_refused(old: Path) -> None:
     checked = Scenario.from_file(old / "emulated.toml").checked
-    with pytest.raises(ScenarioError, match=r"has format 7; expected 9: use netlulld and netlull of one version"):
+    with pytest.raises(ScenarioError, match=r"has format 7; expected 10: use netlulld and netlull of one version"):
         checked.emulation_result((old / "outcome.json").read_text())
 
 
