@@ -132,8 +132,8 @@ def test_a_link_sends_packets_of_real_tcp_at_the_opportunities_of_its_trace(netl
     assert {at % 1_000_000 for at in left_ns} == {0}
     opportunities = {at % 1000 for at in trace}
     assert {at // 1_000_000 % 1000 for at in left_ns} <= opportunities
-    # A full packet takes a whole opportunity, the SYN and the first ACK share one at most.
-    assert len(left_ns) - len(set(left_ns)) < 5
+    # A full packet takes a whole opportunity; few packets are shorter.
+    assert len(left_ns) - len(set(left_ns)) < 20
 
 
 ASLEEP = """
