@@ -102,6 +102,16 @@ fn extended(mut table: Value, with: &Value) -> Value {
     table
 }
 
+/// Adds the fields that have a value.
+fn with<const N: usize>(mut fields: Value, options: [(&str, Option<Value>); N]) -> Value {
+    for (name, value) in options {
+        if let Some(value) = value {
+            fields[name] = value;
+        }
+    }
+    fields
+}
+
 /// The extra properties of a link, besides rate, delay and buffer. Links with a varying rate cannot sleep.
 fn special() -> impl Strategy<Value = (Value, bool)> {
     let noise = || {
@@ -129,12 +139,10 @@ fn special() -> impl Strategy<Value = (Value, bool)> {
         "coalesce_frames": 4, "coalesce_bytes": "4 kB", "quiet": "9 ms", "refresh": "1 ms" });
     let two_modes = json!({ "kind": "lpi", "phy": "802.3bj-dual", "hysteresis": "0 s", "deep_after": "5 ms" });
     let coupled = json!({ "kind": "lpi", "phy": "1000base-t", "hysteresis": "5 ms" });
-    let queue = select(vec![
-        json!({ "kind": "codel" }),
-        json!({ "kind": "codel", "target": "1 ms", "interval": "10 ms" }),
-        json!({ "kind": "red" }),
-        json!({ "kind": "red", "ecn": "early", "weight": 0.1 }),
-    ]);
+    let red = select(vec![json!({ "kind": "red" }), json!({ "kind": "red", "ecn": "early", "weight": 0.1 })]);
+    let codel =
+        select(vec![json!({ "kind": "codel" }), json!({ "kind": "codel", "target": "1 ms", "interval": "10 ms" })]);
+    let queue = prop_oneof![codel, red.clone()];
     let loss = select(vec![
         json!({ "kind": "bernoulli", "probability": 0.05 }),
         json!({ "kind": "gilbert_elliott", "to_bad": 0.02, "to_good": 0.3 }),
@@ -147,7 +155,6 @@ fn special() -> impl Strategy<Value = (Value, bool)> {
     let trace = |times: Value| json!({ "rate": "8 Mb/s", "capacity": { "kind": "trace", "opportunities": times } });
     let traced =
         select(vec![trace(json!([3])), trace(json!([0, 0, 5, 9, 40])), trace(json!([1, 2, 2, 2, 400, 401, 1600]))]);
-    let red = select(vec![json!({ "kind": "red" }), json!({ "kind": "red", "ecn": "early", "weight": 0.1 })]);
     let varying = select(vec![
         json!({ "controller": practra, "rate": "3 Mb/s" }),
         json!({ "controller": lull, "rate": "3 Mb/s" }),
@@ -166,32 +173,18 @@ fn special() -> impl Strategy<Value = (Value, bool)> {
         // Most likely no redraw within the run.
         json!({ "capacity": redraw("60 s") }),
     ]);
+    let option = proptest::option::of::<BoxedStrategy<Value>>;
+    let [queue, red, loss, noise] = [queue.boxed(), red.boxed(), loss.boxed(), noise().boxed()].map(option);
     prop_oneof![
         4 => Just((json!({}), true)),
-        3 => (proptest::option::of(queue), proptest::option::of(loss.clone()), proptest::option::of(noise()), batches()).prop_map(|(queue, loss, noise, batches)| {
-            let mut fields = json!({});
-            for (name, value) in [("queue", queue), ("loss", loss), ("noise", noise), ("aggregation", batches)] {
-                if let Some(value) = value {
-                    fields[name] = value;
-                }
-            }
-            (fields, true)
+        3 => (queue, loss.clone(), noise.clone(), batches()).prop_map(|(queue, loss, noise, batches)| {
+            (with(json!({}), [("queue", queue), ("loss", loss), ("noise", noise), ("aggregation", batches)]), true)
         }),
-        1 => (traced, proptest::option::of(red), proptest::option::of(loss.clone()), proptest::option::of(noise()), batches()).prop_map(|(mut fields, queue, loss, noise, batches)| {
-            for (name, value) in [("queue", queue), ("loss", loss), ("noise", noise), ("aggregation", batches)] {
-                if let Some(value) = value {
-                    fields[name] = value;
-                }
-            }
-            (fields, false)
+        1 => (traced, red, loss, noise.clone(), batches()).prop_map(|(fields, queue, loss, noise, batches)| {
+            (with(fields, [("queue", queue), ("loss", loss), ("noise", noise), ("aggregation", batches)]), false)
         }),
-        1 => (varying, proptest::option::of(noise()), batches()).prop_map(|(mut fields, noise, batches)| {
-            for (name, value) in [("noise", noise), ("aggregation", batches)] {
-                if let Some(value) = value {
-                    fields[name] = value;
-                }
-            }
-            (fields, false)
+        1 => (varying, noise, batches()).prop_map(|(fields, noise, batches)| {
+            (with(fields, [("noise", noise), ("aggregation", batches)]), false)
         }),
     ]
 }
