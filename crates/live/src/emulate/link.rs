@@ -168,12 +168,12 @@ impl Link {
 
     /// Applies RED to a packet, which may mark it.
     fn detect_early(&mut self, now: Instant, frame: &mut Frame) -> Verdict {
+        let Some(mut red) = self.red.take() else { return Verdict::Pass };
         let (waiting_packets, waiting_bytes) = self.waiting();
         let idle = match &self.traced {
             Some(traced) => traced.quiet_for(now),
             None => self.transmitter.quiet_for(now),
         };
-        let Some(red) = &mut self.red else { return Verdict::Pass };
         let verdict = red.arrives(Arrival {
             idle_ns: idle.map(Duration::as_nanos),
             rate_bps: self.transmitter.rate().as_bps(),
@@ -182,6 +182,7 @@ impl Link {
             size: frame.size,
             can_be_marked: frame.can_be_marked(),
         });
+        self.red = Some(red);
         // A full buffer drops the packet in any case.
         let has_room = || self.buffer.admits(waiting_packets, waiting_bytes, frame.size);
         if verdict == Verdict::Mark && (idle.is_some() || has_room()) {
