@@ -562,9 +562,11 @@ fn trace(field: &str, document: &TraceDocument, most: BitRate) -> Result<Capacit
         }
         _ => return refuse(field, "has both or neither of `opportunities` and `file`; expected one of them"),
     };
-    let Some(trace) = Trace::new(times) else {
-        let expected = format!("ascending times in milliseconds, the last from 1 to {}", Trace::LATEST_MS);
-        return refuse(format!("{field}.opportunities"), format!("has no time or a wrong one; expected {expected}"));
+    let trace = match Trace::try_from(times) {
+        Ok(trace) => trace,
+        Err(expected) => {
+            return refuse(format!("{field}.opportunities"), format!("has no time or a wrong one; {expected}"));
+        }
     };
     let mean = trace.mean_rate();
     if mean > most {
